@@ -1,0 +1,140 @@
+"""Speed and memory, as ratios within one run: ``make bench``."""
+
+import argparse
+import itertools
+import subprocess
+import sys
+import threading
+import time
+
+import geopandas as gpd
+import numpy as np
+
+import geotracs
+from benchmarks import scalar
+from geotracs import methods, randomness
+from geotracs.domains import Rectangle
+
+TOKYO = (139.47, 35.51, 139.90, 35.86)
+SQUARE = (0.0, 0.0, 1.0, 1.0)
+EPS = 4.0
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--memory", type=int, help="measure the memory of this many locations, and nothing else")
+    n = parser.parse_args().memory
+    if n:
+        print(f"{peak_memory(n):.2f}")
+        return
+    print(f"{'geotracs ' + geotracs.__version__:<58}{'measured':>12}  bar")
+    for what, measured, bar, met in itertools.chain(against_to_crs(), against_scalar(), growth(), memory()):
+        print(f"{what:<58}{measured:>12}  {bar}{'' if met else '   MISSED'}", flush=True)
+
+
+def against_to_crs(n=10**6):
+    """`perturb` as a part of `to_crs` there and back."""
+    frame = tracks(n, 100)
+    utm = frame.estimate_utm_crs()
+    base, *times = interleaved(
+        lambda: frame.to_crs(utm).to_crs(4326),
+        lambda: frame.tracs.perturb(EPS, "tracs-c", domain=TOKYO, trajectory="p"),
+        lambda: frame.tracs.perturb(EPS, "tracs-d", domain=TOKYO, trajectory="p"),
+        lambda: frame.tracs.perturb(EPS, "tracs-d", domain=TOKYO, keep=[]),
+    )
+    yield f"to_crs there and back, {n:,} points", f"{base:.2f} s", "", True
+    names = ["tracs-c", "tracs-d, 10,000 x 100", "tracs-d, 1 x 1,000,000"]
+    for name, seconds, bar in zip(names, times, [0.8, 1.1, 1.1], strict=True):
+        yield f"perturb {name} / to_crs", f"{seconds / base:.2f}", f"<= {bar}", seconds / base <= bar
+
+
+def against_scalar(n=2 * 10**6, m=2 * 10**4):
+    """The bare methods per location, against plain Python."""
+    rng = np.random.default_rng(0)
+    xy, offsets = np.asfortranarray(rng.random((n, 2))), np.arange(0, n + 1, 100)
+    few = rng.random((m, 2)).tolist()
+    for name, plain, bar in [("tracs-c", scalar.tracs_c, 30), ("tracs-d", scalar.tracs_d, 60)]:
+        recipe, domain, generator = methods.make(name), Rectangle(*SQUARE), randomness.source()
+        slow, fast = interleaved(
+            lambda plain=plain: plain(few, EPS, SQUARE),
+            lambda recipe=recipe: methods.run(recipe, xy, offsets, EPS, domain, generator),  # noqa: B023
+            repeats=25,
+        )
+        times = (slow / m) / (fast / n)
+        what = f"bare {name}, {fast / n * 1e9:.0f} ns a location / plain Python"
+        yield what, f"{times:.0f} x faster", f">= {bar}", times >= bar
+
+
+def growth():
+    """Seconds per location from 10^4 to 10^7 locations."""
+    for name in ("tracs-c", "tracs-d"):
+        cost = {}
+        for n in (10**4, 10**5, 10**6, 10**7):
+            frame = tracks(n, 100)
+            cost[n] = timed(lambda name=name: frame.tracs.perturb(EPS, name, domain=TOKYO, trajectory="p")) / n  # noqa: B023
+        for n in (10**5, 10**6, 10**7):
+            ratio = cost[n] / cost[10**5]
+            yield f"perturb {name}, cost per location, {n:,} / 100,000", f"{ratio:.2f}", "<= 1.5", ratio <= 1.5
+
+
+def memory(n=10**6):
+    """Peak memory beyond the input, as a multiple of the input's geometries; in a process of its own."""
+    out = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--memory", str(n)], capture_output=True, text=True, check=True
+    )
+    times = float(out.stdout)
+    yield f"peak memory of perturb / input, {n:,} points", f"{times:.2f}", "<= 3", times <= 3
+
+
+def peak_memory(n):
+    """Return the memory that `perturb` adds at its peak, divided by that of the frame."""
+    tracks(1000, 100).tracs.perturb(EPS, "tracs-d", domain=TOKYO, trajectory="p")
+    empty = resident()
+    frame = tracks(n, 100)
+    full = resident()
+    peak, done = [full], threading.Event()
+
+    def watch():
+        while not done.wait(0.005):
+            peak[0] = max(peak[0], resident())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    frame.tracs.perturb(EPS, "tracs-d", domain=TOKYO, trajectory="p")
+    done.set()
+    watcher.join()
+    return (peak[0] - full) / (full - empty)
+
+
+def resident():
+    """Resident memory in pages."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1])
+
+
+def tracks(n, length):
+    """n random locations in Tokyo, in trajectories of the given length."""
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform(TOKYO[0], TOKYO[2], n), rng.uniform(TOKYO[1], TOKYO[3], n)
+    return gpd.GeoDataFrame({"p": np.arange(n) // length}, geometry=gpd.points_from_xy(x, y), crs=4326)
+
+
+def timed(function, repeats=3):
+    """Seconds of the fastest of some runs."""
+    return interleaved(function, repeats=repeats)[0]
+
+
+def interleaved(*functions, repeats=5):
+    """Seconds of the fastest run of each, taking turns so that a slow moment of the machine hits all alike."""
+    best = [float("inf")] * len(functions)
+    for _ in range(repeats):
+        for i, function in enumerate(functions):
+            begin = time.perf_counter()
+            function()
+            best[i] = min(best[i], time.perf_counter() - begin)
+    return best
+
+
+if __name__ == "__main__":
+    main()

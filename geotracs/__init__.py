@@ -1,0 +1,30 @@
+"""Publish movement data with a provable privacy guarantee, without leaving GeoPandas.
+
+Importing geotracs registers ``GeoDataFrame.tracs``.
+"""
+
+from importlib.metadata import version
+
+from geotracs import accessor as _accessor  # noqa: F401  (registers GeoDataFrame.tracs)
+from geotracs import datasets, domains, mechanisms
+from geotracs.budget import Guarantee
+from geotracs.compare import compare
+from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning
+from geotracs.perturb import perturb
+
+__version__ = version("geotracs")
+
+__all__ = [
+    "CRSError",
+    "DomainError",
+    "GeotracsError",
+    "GeotracsWarning",
+    "Guarantee",
+    "InputError",
+    "PrivacyWarning",
+    "compare",
+    "datasets",
+    "domains",
+    "mechanisms",
+    "perturb",
+]

@@ -1,0 +1,58 @@
+"""Work in blocks over the cores, each block with a random stream of its own.
+
+What comes out depends on the generator and the cuts, never on how many threads there were or which was first.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from geotracs.mechanisms.lattice import BLOCK
+
+Task = Callable[[slice, int], None]
+
+
+def cuts(offsets: np.ndarray, *, whole: bool) -> np.ndarray:
+    """Return where the blocks of about ``BLOCK`` locations begin, and the number of locations at the end.
+
+    Parameters
+    ----------
+    offsets : array of int
+        Where each trajectory begins, and the number of locations at the end.
+    whole : bool
+        Whether a trajectory must stay in one piece.
+
+    Examples
+    --------
+    >>> cuts(np.array([0, 10, 70_000, 70_005]), whole=True)
+    array([    0, 70000, 70005])
+    >>> cuts(np.array([0, 10, 70_000, 70_005]), whole=False)
+    array([    0, 65536, 70005])
+    """
+    n = int(offsets[-1])
+    even = np.arange(0, n, BLOCK)
+    if whole:
+        even = offsets[np.searchsorted(offsets, even)]
+    return np.unique(np.append(even, n))
+
+
+def run(task: Task, cuts: np.ndarray, *, progress: bool = False, workers: int | None = None) -> None:
+    """Call ``task(part, number)`` for every block, over the cores."""
+    parts = [slice(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    workers = workers or min(len(parts), os.cpu_count() or 1)
+    with tqdm(total=int(cuts[-1]), unit=" locations", unit_scale=True, disable=not progress) as bar:
+        if workers < 2:
+            for number, part in enumerate(parts):
+                task(part, number)
+                bar.update(part.stop - part.start)
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                for part, _ in zip(parts, pool.map(task, parts, range(len(parts))), strict=True):
+                    bar.update(part.stop - part.start)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise

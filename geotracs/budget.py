@@ -1,0 +1,179 @@
+"""Epsilon: checking it, sharing it, and saying what it guarantees."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+
+from geotracs.errors import InputError
+
+LARGEST = 700.0
+UNITS = ("location", "trajectory")
+
+
+def check_eps(eps: Any) -> float:
+    """Return ``eps`` as a float in (0, 700), or say what is wrong with it.
+
+    >>> check_eps(4)
+    4.0
+    """
+    if isinstance(eps, (bool, np.bool_)) or not isinstance(eps, Real):
+        raise InputError(f"`eps` must be one number, got {type(eps).__name__}.")
+    eps = float(eps)
+    if not 0 < eps < LARGEST:
+        raise InputError(
+            f"`eps` must be greater than 0 and less than {LARGEST:g}, got {eps:g}. Typical values are 1 to 10."
+        )
+    return eps
+
+
+def check_share(share: Any, name: str) -> float:
+    """Return a share of epsilon, a number between 0 and 1 (neither included)."""
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
+        raise InputError(f"`{name}` must be a number between 0 and 1, neither included, got {share!r}.")
+    return float(share)
+
+
+def split(eps: float | np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Split epsilon in two parts whose exact sum never exceeds it.
+
+    >>> first, rest = split(4.0, 0.75)
+    >>> float(first), float(rest)
+    (3.0, 1.0)
+    """
+    eps = np.asarray(eps, dtype=np.float64)
+    first = eps * share
+    rest = eps - first
+    rounded_up = (eps - rest) - first < 0
+    rest = np.where(rounded_up, np.nextafter(rest, 0), rest)
+    if not np.all((first > 0) & (rest > 0)):
+        raise InputError("`eps` is too small to be shared between two parts.")
+    return first, rest[()]
+
+
+def per_location(eps: float, unit: str, lengths: np.ndarray) -> float | np.ndarray:
+    """Return the epsilon of each location: ``eps`` itself, or its even share of a trajectory's ``eps``.
+
+    Parameters
+    ----------
+    lengths : array of int
+        Number of locations of each trajectory.
+
+    Examples
+    --------
+    >>> per_location(4, "location", np.array([2, 1]))
+    4
+    >>> per_location(4, "trajectory", np.array([2, 1])).round(6)
+    array([2., 2., 4.])
+    """
+    if unit not in UNITS:
+        raise InputError(f"`unit` must be one of {list(UNITS)}, got {unit!r}.")
+    if unit == "location":
+        return eps
+    lengths = lengths[lengths > 0]
+    share = np.where(lengths == 1, eps, np.nextafter(eps / lengths, 0))
+    return np.repeat(share, lengths)
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a release promises, read from ``attrs["tracs"]``; plain JSON values only.
+
+    ``print(guarantee)`` gives sentences for a report.
+
+    Examples
+    --------
+    >>> guarantee = Guarantee(method="tracs-c", epsilon=2.0, longest=30, domain={"kind": "rectangle"})
+    >>> guarantee.per_location, guarantee.per_trajectory
+    (2.0, 60.0)
+    """
+
+    method: str
+    epsilon: float
+    unit: str = "location"
+    shares: dict[str, float] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    locations: int = 0
+    longest: int = 0
+    domain: dict[str, Any] = field(default_factory=dict)
+    crs: str | None = None
+    trajectory: str | None = None
+    time: str | None = None
+    kept: list[str] = field(default_factory=list)
+    version: str = ""
+
+    @classmethod
+    def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
+        """Read the record that `perturb` leaves in a frame's attrs."""
+        record = attrs.get("tracs")
+        if not isinstance(record, Mapping) or not {"method", "epsilon"} <= set(record):
+            raise InputError(
+                'This frame carries no record of a perturbation in attrs["tracs"]. Use the frame that perturb() '
+                "returned; GeoParquet keeps the record, other formats and some pandas operations drop it."
+            )
+        known = {f.name for f in fields(cls)}
+        return cls(**{key: value for key, value in record.items() if key in known})
+
+    def to_attrs(self) -> dict[str, Any]:
+        """Return the record as plain JSON values."""
+        return asdict(self)
+
+    @property
+    def per_location(self) -> float:
+        """The largest epsilon of one location: a trajectory of one location gets all of its epsilon."""
+        return self.epsilon
+
+    @property
+    def per_trajectory(self) -> float:
+        """Epsilon of the longest trajectory, all its locations together."""
+        return self.epsilon * self.longest if self.unit == "location" else self.epsilon
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the region was fitted to the private data, which the guarantee does not cover."""
+        return bool(self.domain.get("fitted"))
+
+    def __str__(self) -> str:
+        return " ".join([self._promise(), self._composition(), self._region(), self._not_protected()])
+
+    def _promise(self) -> str:
+        what = "Each location" if self.unit == "location" else "Each trajectory"
+        places = "places" if self.unit == "location" else "sequences of as many places"
+        return (
+            f"{what} was reported by {self.method} under pure {_number(self.epsilon)}-local differential privacy: "
+            f"no report is more than exp({_number(self.epsilon)}){_times(self.epsilon)} likelier from one than from "
+            f"another of any two {places} in the region."
+        )
+
+    def _composition(self) -> str:
+        count = f"{self.longest} location{'' if self.longest == 1 else 's'}"
+        if self.unit == "trajectory":
+            share = _number(self.epsilon / max(self.longest, 1))
+            return f"Epsilon is shared evenly; each location of the longest trajectory ({count}) has {share}."
+        return f"The longest trajectory ({count}) has epsilon {_number(self.per_trajectory)} as a whole."
+
+    def _region(self) -> str:
+        kind = self.domain.get("kind", "region")
+        if self.fitted:
+            return (
+                f"The region is a {kind} fitted to the private data: its extent is not protected, and the guarantee "
+                "holds only among places inside it."
+            )
+        bounds = ", ".join(f"{value:.6g}" for value in self.domain.get("bounds", []))
+        where = f" with bounds ({bounds}) in {self.domain.get('crs')}" if bounds else ""
+        return f"The region is a public {kind}{where}."
+
+    def _not_protected(self) -> str:
+        columns = f", the kept columns ({', '.join(self.kept)})" if self.kept else ""
+        return f"Not protected: time stamps, the number of locations, trajectory labels{columns}."
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _times(eps: float) -> str:
+    return f" = {math.exp(eps):,.0f} times" if 1 <= eps < 20 else " times"

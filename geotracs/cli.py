@@ -1,0 +1,186 @@
+"""The command line: ``geotracs perturb``, ``compare`` and ``demo``. Files in, files out; the functions do the work."""
+
+import ast
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import pandas as pd
+
+from geotracs import files, maps
+from geotracs.budget import UNITS
+from geotracs.compare import compare
+from geotracs.datasets import sample_city
+from geotracs.errors import GeotracsError, InputError
+from geotracs.methods import METHODS
+from geotracs.perturb import OUTSIDE, perturb
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line: bad input is one line on standard error and exit code 2."""
+    warnings.showwarning = _show_warning
+    try:
+        code = cli.main(arguments, prog_name="geotracs", standalone_mode=False)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "geotracs"
+        click.echo(f"Error: {error.format_message()} See '{command} --help'.", err=True)
+        sys.exit(2)
+    except (GeotracsError, click.ClickException) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Stopped; nothing was written.", err=True)
+        sys.exit(130)
+    sys.exit(code or 0)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="geotracs")
+def cli() -> None:
+    """Publish movement data with a provable privacy guarantee.
+
+    \b
+    Try it on a generated city:
+        geotracs demo
+    Perturb your own tracks, then see what it cost:
+        geotracs perturb tracks.gpkg private.gpkg --eps 4 --domain 139.4,35.5,139.9,35.9 \\
+                 --trajectory person --time t
+        geotracs compare tracks.gpkg private.gpkg --by person
+    """
+
+
+_INPUT = [
+    click.option("--layer", help="Layer of IN, if it has several."),
+    click.option("--x", "x", help="Column of the x coordinate (longitude), for CSV."),
+    click.option("--y", "y", help="Column of the y coordinate (latitude), for CSV."),
+    click.option("--input-crs", help="CRS of IN, if the file does not say it, e.g. EPSG:4326."),
+]
+
+
+def _input_options(command: Any) -> Any:
+    for option in reversed(_INPUT):
+        command = option(command)
+    return command
+
+
+@cli.command("perturb")
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option("--eps", type=float, required=True, help="Privacy parameter; smaller is more private. Try 1 to 10.")
+@click.option("--method", default="tracs-c", show_default=True, help=f"One of: {', '.join(METHODS)}.")
+@click.option("--domain", help="Public region: a file, or xmin,ymin,xmax,ymax in the CRS of IN.")
+@click.option("--trajectory", help="Column that says which trajectory a row belongs to.")
+@click.option("--time", help="Column that orders the rows of a trajectory.")
+@click.option("--unit", type=click.Choice(UNITS), default="location", show_default=True, help="What eps is for.")
+@click.option("--crs", help="Planar CRS to work in; chosen from the domain if not given.")
+@click.option("--outside", type=click.Choice(OUTSIDE), default="raise", show_default=True, help="Locations outside.")
+@click.option("--keep", multiple=True, help='Column to keep besides trajectory and time; repeat it, or "all".')
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
+@click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+@_input_options
+def perturb_command(source, target, domain, keep, options, seed, overwrite, layer, x, y, input_crs, **arguments):
+    """Report every location of IN under pure eps-local differential privacy, and write OUT.
+
+    IN and OUT may be GeoPackage, GeoJSON, GeoParquet, Shapefile, CSV and whatever else GDAL knows. Without --domain the
+    region is fitted to the private data, which the guarantee does not cover.
+
+    \b
+    Examples:
+        geotracs perturb tracks.gpkg private.gpkg --eps 4 --domain city.geojson --trajectory person --time t
+        geotracs perturb checkins.csv private.csv --eps 2 --method tracs-d --option start=corner \\
+                 --domain 139.4,35.5,139.9,35.9 --trajectory user --time time --x lon --y lat
+    """
+    files.check_free(target, overwrite=overwrite)
+    if Path(target).exists() and Path(target).samefile(source):
+        raise InputError("OUT is IN: the original locations would be lost. Give another name.")
+    frame = files.read(source, layer=layer, x=x, y=y, crs=input_crs)
+    private = perturb(
+        frame,
+        domain=_domain(domain),
+        keep="all" if keep == ("all",) else list(keep) or None,
+        rng=seed,
+        progress=sys.stderr.isatty(),
+        **arguments,
+        **_options(options),
+    )
+    files.write(private, target, overwrite=overwrite)
+    click.echo(f"{target}: {private.tracs.guarantee.locations:,} locations.\n{private.tracs.guarantee}")
+
+
+@cli.command("compare")
+@click.argument("original", metavar="IN")
+@click.argument("perturbed", metavar="PERTURBED")
+@click.option("--by", help='A row for each value of this column of IN, or "trajectory".')
+@click.option("--within", type=float, multiple=True, help="Distance in metres for the share within; repeat it.")
+@_input_options
+def compare_command(original, perturbed, by, within, layer, x, y, input_crs):
+    """Say how far the locations of PERTURBED are from those of IN, in metres.
+
+    The numbers are computed from the original locations: they are not covered by the guarantee.
+    """
+    before = files.read(original, layer=layer, x=x, y=y, crs=input_crs)
+    after = files.read(perturbed, crs=input_crs)
+    result = compare(before, after, by=by, **({"within": within} if within else {}))
+    click.echo(result.to_string())
+
+
+@cli.command("demo")
+@click.option("--out", default="demo", show_default=True, help="Folder for the results.")
+@click.option("--eps", type=float, default=4.0, show_default=True, help="Privacy parameter for each location.")
+@click.option("--people", type=int, default=50, show_default=True, help="How many people live in the city.")
+@click.option("--overwrite", is_flag=True, help="Replace earlier results.")
+def demo_command(out, eps, people, overwrite):
+    """Generate a city, perturb its tracks, and show what it cost."""
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {method: folder / f"{method}.gpkg" for method in METHODS}
+    page = folder / "map.html"
+    for path in [*names.values(), page]:
+        if path.exists() and not overwrite:
+            raise InputError(f"{str(path)!r} exists already; use --overwrite to replace it.")
+    city = sample_city(people=people)
+    columns = {"trajectory": "person", "time": "t"}
+    click.echo(f"A generated city: {people} people, {len(city.tracks):,} locations.\n")
+    releases = {
+        method: perturb(city.tracks, eps, method, domain=city.boundary.total_bounds, keep=[], **columns)
+        for method in METHODS
+    }
+    table = pd.DataFrame({method: compare(city.tracks, private) for method, private in releases.items()})
+    click.echo(f"Displacement in metres, and share of reports within a distance (epsilon {eps:g}):\n{table}\n")
+    for method, private in releases.items():
+        files.write(private, names[method], overwrite=overwrite)
+    click.echo(f"{releases['tracs-d'].tracs.guarantee}\n")
+    maps.compare_map(city.tracks, releases["tracs-d"], **columns).save(page)
+    for path in [*names.values(), page]:
+        click.echo(f"Written: {path}")
+
+
+def _domain(text: str | None) -> Any:
+    """A bounding box or a file."""
+    if text is None or Path(text).exists():
+        return None if text is None else files.read(text)
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"`--domain` is neither a file nor xmin,ymin,xmax,ymax: {text!r}.") from error
+
+
+def _options(pairs: Sequence[str]) -> dict[str, Any]:
+    options = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise InputError(f"`--option` must be NAME=VALUE, got {pair!r}.")
+        try:
+            options[name] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            options[name] = text
+    return options
+
+
+def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    click.echo(f"{category.__name__}: {message}", err=True)

@@ -1,0 +1,155 @@
+"""Frames from and to files: anything pyogrio reads, GeoParquet, and CSV with coordinate columns."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import geopandas as gpd
+import pandas as pd
+import pyogrio
+import shapely
+from pyogrio.errors import DataLayerError, DataSourceError
+
+from geotracs import crs as crs_
+from geotracs.errors import InputError
+
+PARQUET = (".parquet", ".geoparquet", ".pq")
+CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
+
+
+def read(
+    path: str | Path, *, layer: str | None = None, x: str | None = None, y: str | None = None, crs: Any = None
+) -> gpd.GeoDataFrame:
+    """Read a frame.
+
+    Parameters
+    ----------
+    layer : str, optional
+        Layer of a file that has several.
+    x, y : str, optional
+        Coordinate columns of a CSV file; found by themselves when they have the usual names. They become the geometry
+        and are not kept as columns.
+    crs : optional
+        CRS of a file that does not say it.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"There is no file {str(path)!r}.")
+    try:
+        if _is(path, PARQUET):
+            frame = gpd.read_parquet(path)
+        elif _is(path, CSV):
+            return _from_table(pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ","), x, y, crs)
+        else:
+            frame = gpd.read_file(path, layer=layer, engine="pyogrio")
+            frame.attrs.update(_metadata(path, layer))
+    except (DataSourceError, DataLayerError, OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{str(path)!r} cannot be read: {_first_line(error)}") from error
+    if not isinstance(frame, gpd.GeoDataFrame):
+        raise InputError(f"{str(path)!r} has no geometries.")
+    if frame.crs is None and crs is not None:
+        frame = frame.set_crs(crs_.parse(crs))
+    return frame
+
+
+def write(frame: gpd.GeoDataFrame, path: str | Path, *, overwrite: bool = False) -> Path:
+    """Write a frame; under its name only when it is complete.
+
+    A CSV file gets its coordinates as columns ``x`` and ``y`` (``lon`` and ``lat`` for degrees). The record in ``attrs``
+    is kept by GeoParquet and GeoPackage.
+    """
+    path = check_free(path, overwrite=overwrite)
+    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        _write(frame, folder / path.name)
+        for part in sorted(folder.iterdir()):  # a shapefile is several files
+            os.replace(part, path.parent / part.name)
+    except (DataSourceError, OSError, ValueError) as error:
+        raise InputError(f"{str(path)!r} cannot be written: {_first_line(error)}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return path
+
+
+def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
+    """Return the path if a file can be written there."""
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise InputError(f"{str(path)!r} exists already; use --overwrite (overwrite=True) to replace it.")
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {str(path.parent)!r}.")
+    if not (_is(path, PARQUET) or _is(path, CSV)):
+        try:
+            pyogrio.detect_write_driver(path)
+        except ValueError as error:
+            raise InputError(
+                f"{path.name!r} has no ending that is known, such as .gpkg, .parquet, .geojson or .csv."
+            ) from error
+    return path
+
+
+def _write(frame: gpd.GeoDataFrame, path: Path) -> None:
+    if _is(path, PARQUET):
+        frame.to_parquet(path)
+    elif _is(path, CSV):
+        _to_table(frame).to_csv(path, sep="\t" if ".tsv" in path.name.lower() else ",", index=False)
+    elif path.suffix.lower() == ".gpkg":
+        frame.to_file(path, engine="pyogrio", layer_metadata={"tracs": json.dumps(frame.attrs.get("tracs", {}))})
+    else:
+        frame.to_file(path, engine="pyogrio")
+
+
+def _from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> gpd.GeoDataFrame:
+    x, degrees = _coordinate(table, x, LONGITUDES, "x")
+    y, _ = _coordinate(table, y, LATITUDES, "y")
+    if crs is None and not degrees:
+        raise InputError("The CSV file does not say its CRS; give it, e.g. --input-crs EPSG:32654.")
+    for name in (x, y):
+        if not pd.api.types.is_numeric_dtype(table[name]):
+            raise InputError(f"The coordinate column {name!r} does not hold numbers only.")
+    points = shapely.points(table[x].to_numpy(float), table[y].to_numpy(float))
+    points[table[[x, y]].isna().any(axis=1).to_numpy()] = None
+    frame = table.drop(columns=[x, y])
+    return gpd.GeoDataFrame(frame, geometry=points, crs=crs_.parse(crs if crs is not None else "EPSG:4326"))
+
+
+def _coordinate(table: pd.DataFrame, given: str | None, usual: tuple[str, ...], letter: str) -> tuple[str, bool]:
+    """Return the name of a coordinate column, and whether its name says that it holds degrees."""
+    if given is not None:
+        if given not in table.columns:
+            raise InputError(f"There is no column {given!r}; the columns are {list(table.columns)}.")
+        return given, given.lower() in usual
+    for column in table.columns:
+        if str(column).lower() in usual:
+            return column, True
+    for column in table.columns:
+        if str(column).lower() == letter:
+            return column, False
+    raise InputError(f"The CSV file has no column that looks like {letter}; name it with --{letter}.")
+
+
+def _to_table(frame: gpd.GeoDataFrame) -> pd.DataFrame:
+    if not frame.geom_type.dropna().isin(["Point"]).all():
+        raise InputError("A CSV file can only hold points; use .gpkg, .parquet or .geojson for lines.")
+    names = ("lon", "lat") if frame.crs is not None and frame.crs.is_geographic else ("x", "y")
+    table = pd.DataFrame(frame.drop(columns=frame.geometry.name))
+    return table.assign(**{names[0]: frame.geometry.x, names[1]: frame.geometry.y})
+
+
+def _metadata(path: Path, layer: str | None) -> dict[str, Any]:
+    stored = pyogrio.read_info(path, layer=layer).get("layer_metadata") or {}
+    return {"tracs": json.loads(stored["tracs"])} if "tracs" in stored else {}
+
+
+def _is(path: Path, endings: tuple[str, ...]) -> bool:
+    return path.name.lower().endswith(endings)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

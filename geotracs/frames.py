@@ -1,0 +1,274 @@
+"""GeoDataFrame <-> arrays: locations in trajectory order, and back to rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+
+from geotracs import crs as crs_
+from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
+
+POINT, LINE = 0, 1
+SHOWN = 5
+"""How many row labels an error names at most."""
+
+
+@dataclass(frozen=True)
+class Tracks:
+    """The locations of a frame, trajectory after trajectory.
+
+    Attributes
+    ----------
+    xy : array of shape (n, 2)
+        Locations in the frame's CRS; each coordinate is contiguous, which makes the arithmetic fast.
+    offsets : array of int
+        Where each trajectory begins, and n at the end.
+    order : array of int, or None
+        Which location of the frame each of `xy` is; None when they are in the frame's order.
+    geometry : array of shapely geometries
+        The frame's geometries; missing and empty ones hold no location.
+    present : array of bool
+        Which rows hold locations.
+    """
+
+    xy: np.ndarray
+    offsets: np.ndarray
+    order: np.ndarray | None
+    geometry: np.ndarray
+    present: np.ndarray
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of locations of each trajectory."""
+        return np.diff(self.offsets)
+
+    def in_frame_order(self, values: np.ndarray) -> np.ndarray:
+        """Return one value per location, in the order of the frame."""
+        if self.order is None:
+            return values
+        moved = np.empty_like(values)
+        moved[self.order] = values
+        return moved
+
+    def rebuild(self, xy: np.ndarray) -> np.ndarray:
+        """Return the geometries with other coordinates; missing and empty ones stay as they are."""
+        xy = self.in_frame_order(xy)
+        rebuilt = self.geometry.copy()
+        if not self.present.any():
+            return rebuilt
+        if shapely.get_type_id(self.geometry[self.present][0]) == POINT:
+            rebuilt[self.present] = shapely.points(xy)
+        else:
+            rebuilt[self.present] = shapely.set_coordinates(shapely.force_2d(self.geometry[self.present]), xy)
+        return rebuilt
+
+
+def read(gdf: gpd.GeoDataFrame, trajectory: str | None = None, time: str | None = None) -> Tracks:
+    """Return the locations of a frame of points or lines.
+
+    Points are grouped by the ``trajectory`` column (without one they are one trajectory) and ordered by the ``time``
+    column (without one, or where times are equal, by row). Each line is a trajectory unless ``trajectory`` groups them.
+    """
+    check(gdf)
+    columns = [name for name in (trajectory, time) if name is not None]
+    _check_columns(gdf, columns)
+    geometry = np.asarray(gdf.geometry.values)
+    present = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
+    kind = _check_types(geometry[present])
+    if np.any(shapely.has_z(geometry)) or (hasattr(shapely, "has_m") and np.any(shapely.has_m(geometry))):
+        warn("Z and M values are dropped: only x and y are perturbed, and the others may be private.")
+    xy = np.asfortranarray(shapely.get_coordinates(geometry))
+    _check_finite(xy, geometry[present], gdf.index[present])
+
+    codes = _codes(gdf, trajectory, present, kind)
+    times = None if time is None else _times(gdf, time)[present]
+    rows = _row_order(codes, times)
+    counts = np.ones(len(codes), dtype=np.int64) if kind == POINT else shapely.get_num_coordinates(geometry[present])
+    order = None if rows is None else _location_order(rows, counts)
+    in_order = codes if rows is None else codes[rows]
+    lengths = counts if rows is None else counts[rows]
+    first_rows = np.flatnonzero(np.diff(in_order, prepend=-1))
+    offsets = np.append(np.append(0, np.cumsum(lengths))[first_rows], len(xy))
+    return Tracks(xy if order is None else np.asfortranarray(xy[order]), offsets, order, geometry, present)
+
+
+def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
+    """Refuse what is not a GeoDataFrame with an active geometry and a CRS."""
+    if not isinstance(gdf, gpd.GeoDataFrame):
+        raise InputError(f"The {name} must be a GeoDataFrame, got {type(gdf).__name__}.")
+    if gdf.active_geometry_name is None or gdf.active_geometry_name not in gdf.columns:
+        raise InputError(f"The {name} has no active geometry column; choose one with gdf.set_geometry(...).")
+    if (gdf.columns == gdf.active_geometry_name).sum() > 1:
+        raise InputError(f"The {name} has several columns named {gdf.active_geometry_name!r}; rename all but one.")
+    if gdf.crs is None:
+        raise CRSError(
+            f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326')."
+        )
+
+
+def output(
+    gdf: gpd.GeoDataFrame, geometry: np.ndarray, kept: list[str], attrs: dict[str, Any]
+) -> gpd.GeoDataFrame:
+    """Return a new frame with the given geometries and only the kept columns."""
+    active = gdf.active_geometry_name
+    out = gdf[[column for column in gdf.columns if column in {*kept, active}]].copy()
+    out[active] = gpd.GeoSeries(gpd.array.GeometryArray(geometry, crs=gdf.crs), index=gdf.index)
+    out.attrs = attrs
+    return out
+
+
+def kept_columns(
+    gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always: Sequence[str | None]
+) -> list[str]:
+    """Return the columns of a release: ``always`` and what ``keep`` asks for; say what is lost, warn of coordinates."""
+    others = [column for column in gdf.columns if column not in {*always, gdf.active_geometry_name}]
+    if isinstance(keep, str) and keep == "all":
+        asked = others
+    elif isinstance(keep, str):
+        raise InputError(f'`keep` must be a list of column names or "all", got {keep!r}; use keep=[{keep!r}].')
+    else:
+        asked = list(keep or [])
+    _check_columns(gdf, asked)
+    lost = [str(column) for column in others if column not in asked]
+    if keep is None and lost:
+        warn(
+            f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
+            "keep=[...] for those that do not, or keep=[] to leave this message out."
+        )
+    for column in asked:
+        if _holds_coordinates(gdf, column):
+            warn(
+                f"The kept column {column!r} holds the original locations, so the release does too; leave it out.",
+                PrivacyWarning,
+            )
+    return [column for column in gdf.columns if column in {*asked, *always}]
+
+
+def _check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
+    for name in names:
+        count = (gdf.columns == name).sum()
+        if count == 0:
+            raise InputError(f"There is no column {name!r}; the columns are {[str(c) for c in gdf.columns]}.")
+        if count > 1:
+            raise InputError(f"There are {count} columns named {name!r}; rename all but one.")
+        if name == gdf.active_geometry_name:
+            raise InputError(f"{name!r} is the geometry column and cannot be used here.")
+
+
+def _check_types(geometry: np.ndarray) -> int:
+    kinds, counts = np.unique(shapely.get_type_id(geometry), return_counts=True)
+    if len(kinds) == 0:
+        return POINT
+    if len(kinds) == 1 and kinds[0] in (POINT, LINE):
+        return int(kinds[0])
+    names = [shapely.GeometryType(kind).name.title() for kind in kinds]
+    found = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
+    raise InputError(
+        f"The geometries must be all Point or all LineString, got {found}. Use gdf.explode() for multi-part "
+        "geometries, and gdf.boundary or gdf.centroid for areas."
+    )
+
+
+def _check_finite(xy: np.ndarray, geometry: np.ndarray, index: pd.Index) -> None:
+    if np.isfinite(xy.sum()) or np.isfinite(xy).all():
+        return
+    rows = np.repeat(np.arange(len(geometry)), shapely.get_num_coordinates(geometry))
+    bad = np.unique(rows[~np.isfinite(xy).all(axis=1)])
+    raise InputError(
+        f"{len(bad)} row(s) have NaN or infinite coordinates, e.g. {_labels(index[bad])}; set their geometry to None "
+        "or drop them."
+    )
+
+
+def _codes(gdf: gpd.GeoDataFrame, trajectory: str | None, present: np.ndarray, kind: int) -> np.ndarray:
+    """Return the number of each present row's trajectory."""
+    if trajectory is None:
+        return np.zeros(present.sum(), dtype=np.int64) if kind == POINT else np.arange(present.sum())
+    codes, _ = pd.factorize(gdf[trajectory])
+    missing = (codes < 0) & present
+    if missing.any():
+        raise InputError(
+            f"{missing.sum()} row(s) have no value in the trajectory column {trajectory!r}, e.g. "
+            f"{_labels(gdf.index[missing])}; fill them in or drop them."
+        )
+    return codes[present]
+
+
+def _times(gdf: gpd.GeoDataFrame, time: str) -> np.ndarray:
+    """Return the time column as sortable numbers."""
+    column = gdf[time]
+    if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(column):
+        raise InputError(f"The time column {time!r} must hold times or numbers, got {column.dtype}.")
+    if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_timedelta64_dtype(column)):
+        column = _parsed(column, time)
+    missing = column.isna()
+    if missing.any():
+        raise InputError(
+            f"{missing.sum()} row(s) have no value in the time column {time!r}, e.g. "
+            f"{_labels(gdf.index[missing])}; fill them in or drop them."
+        )
+    return column.to_numpy() if pd.api.types.is_numeric_dtype(column) else column.astype("int64").to_numpy()
+
+
+def _parsed(column: pd.Series, time: str) -> pd.Series:
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return column
+    try:
+        parsed = pd.to_datetime(column, format="ISO8601")
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"The time column {time!r} does not hold times of one kind and time zone; convert it first, e.g. "
+            f"pd.to_datetime(gdf[{time!r}], utc=True)."
+        ) from error
+    if not pd.api.types.is_datetime64_any_dtype(parsed):
+        raise InputError(
+            f"The time column {time!r} mixes time zones; convert it first, e.g. pd.to_datetime(gdf[{time!r}], utc=True)."
+        )
+    return parsed
+
+
+def _row_order(codes: np.ndarray, times: np.ndarray | None) -> np.ndarray | None:
+    """Return the order by trajectory, then time, then row; None when the rows are in it already."""
+    step = np.diff(codes)
+    if times is None:
+        return None if np.all(step >= 0) else np.argsort(codes, kind="stable")
+    if np.all((step > 0) | ((step == 0) & (times[1:] >= times[:-1]))):
+        return None
+    return np.lexsort((times, codes))
+
+
+def _location_order(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the order of locations that puts rows of ``counts`` locations each in the order ``rows``."""
+    if np.all(counts == 1):
+        return rows
+    begins = np.append(0, np.cumsum(counts))[rows]
+    lengths = counts[rows]
+    within = np.arange(lengths.sum()) - np.repeat(np.append(0, np.cumsum(lengths))[:-1], lengths)
+    return np.repeat(begins, lengths) + within
+
+
+def _holds_coordinates(gdf: gpd.GeoDataFrame, column: str) -> bool:
+    """Whether a column is a geometry, or (nearly) one of the coordinates in the frame's CRS or in degrees."""
+    values = gdf[column]
+    if isinstance(values.dtype, gpd.array.GeometryDtype):
+        return True
+    if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+        return False
+    rows = gdf.iloc[np.linspace(0, len(gdf) - 1, min(len(gdf), 10_000)).astype(int)]
+    geometry = np.asarray(rows.geometry.values)
+    points = (shapely.get_type_id(geometry) == POINT) & ~shapely.is_empty(geometry)
+    values = rows[column].to_numpy(dtype=np.float64, na_value=np.nan)[points]
+    if np.isnan(values).all():
+        return False
+    xy = shapely.get_coordinates(geometry[points])
+    coordinates = np.column_stack([xy, crs_.transform(xy, gdf.crs, crs_.parse("EPSG:4326"))])
+    spread = np.ptp(coordinates, axis=0)
+    return bool(np.any(np.nanmedian(np.abs(coordinates - values[:, None]), axis=0) <= 0.02 * spread))
+
+
+def _labels(index: pd.Index) -> str:
+    return ", ".join(repr(label) for label in index[:SHOWN].tolist())

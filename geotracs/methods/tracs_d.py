@@ -1,0 +1,110 @@
+"""TraCS-D: direction and distance from a public reference (the paper's Algorithm 1)."""
+
+import math
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from geotracs.budget import check_share, split
+from geotracs.domains import Rectangle
+from geotracs.errors import DomainError, InputError
+from geotracs.mechanisms import Piecewise
+from geotracs.methods.base import Method
+from geotracs.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
+from geotracs.randomness import Source, words
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class TracsD(Method):
+    """Perturb the direction from a public reference, and the distance as a part of the way to the border.
+
+    Parameters
+    ----------
+    window : {"ogpm", "r-sw"}
+        Window of both mechanisms.
+    direction_share : float
+        Share of epsilon for the direction; the paper's heuristic is pi / (pi + 1).
+    start : {"centre", "corner", "random"} or (x, y)
+        Public reference of the first location of each trajectory.
+    reference : "previous" or (x, y)
+        Reference of the other locations: the previous *reported* location as in Algorithm 1, or one public point
+        for every location.
+
+    Notes
+    -----
+    A report depends on its own location, the public region, and what was reported before it; the two parts of
+    epsilon add up by sequential composition.
+    """
+
+    name: ClassVar[str] = "tracs-d"
+    sequential: ClassVar[bool] = True
+    public_points: ClassVar[tuple[str, ...]] = ("start", "reference")
+
+    direction_share: float = field(default=math.pi / (math.pi + 1))
+    start: str | Point = "centre"
+    reference: str | Point = "previous"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_share(self.direction_share, "direction_share")
+        _check_point(self.start, "start", ("centre", "corner", "random"))
+        _check_point(self.reference, "reference", ("previous",))
+        if self.reference != "previous" and self.start != "centre":
+            raise InputError("`start` has no meaning when `reference` is a fixed point; give only `reference`.")
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The shares of direction and distance."""
+        return {"direction": self.direction_share, "distance": 1 - self.direction_share}
+
+    def report(
+        self,
+        xy: np.ndarray,
+        offsets: np.ndarray,
+        eps: float | np.ndarray,
+        domain: Rectangle,
+        rng: Source,
+    ) -> None:
+        """Replace each location by its report; see `Method.report`."""
+        direction_eps, distance_eps = split(eps, self.direction_share)
+        direction = Piecewise(direction_eps, self.window, periodic=True)
+        distance = Piecewise(distance_eps, self.window)
+        compiled_walk()(
+            xy[:, 0],
+            xy[:, 1],
+            np.asarray(offsets, dtype=np.int64),
+            self._starts(len(offsets) - 1, domain, rng),
+            self.reference == "previous",
+            domain.half_planes,
+            direction.draw(len(xy), rng),
+            np.atleast_1d(np.asarray(direction.window, dtype=np.int64)),
+            distance.draw(len(xy), rng),
+            np.atleast_1d(np.asarray(distance.window, dtype=np.int64)),
+            ARC_STARTS,
+            ARCTANGENTS,
+        )
+        domain.clip(xy, out=xy)
+
+    def _starts(self, trajectories: int, domain: Rectangle, rng: Source) -> np.ndarray:
+        if self.start == "random":
+            return domain.from_unit(words(rng, 2 * trajectories, np.uint64).reshape(-1, 2) / 2.0**64)
+        named = {"centre": domain.centre, "corner": domain.corner}
+        name, point = ("start", self.start) if self.reference == "previous" else ("reference", self.reference)
+        point = np.array([named[point] if isinstance(point, str) else point], dtype=np.float64)
+        if not domain.contains(point).all():
+            raise DomainError(f"`{name}` must lie inside the domain; it is a public point in the frame's CRS.")
+        return np.repeat(domain.clip(point), trajectories, axis=0)
+
+
+def _check_point(value: Any, name: str, words: tuple[str, ...]) -> None:
+    if isinstance(value, str):
+        if value in words:
+            return
+    elif isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(v, Real) for v in value):
+        if math.isfinite(value[0]) and math.isfinite(value[1]):
+            return
+    raise InputError(f"`{name}` must be one of {list(words)} or a public point (x, y), got {value!r}.")

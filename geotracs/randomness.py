@@ -1,0 +1,85 @@
+"""Where the randomness comes from: the ``rng`` argument becomes a source of random words."""
+
+import secrets
+from numbers import Integral
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
+
+from geotracs.errors import InputError, PrivacyWarning, warn
+
+KEY_BYTES = 32
+
+
+class Keystream:
+    """Random words from ChaCha20 (OpenSSL's); the key is not kept where it can be read.
+
+    Parameters
+    ----------
+    key : bytes
+        256 bits.
+    number : int
+        Which of the key's 2**64 independent streams.
+    """
+
+    def __init__(self, key: bytes, number: int = 0) -> None:
+        nonce = bytes(8) + number.to_bytes(8, "little")
+        self._cipher = Cipher(ChaCha20(key, nonce), mode=None).encryptor()
+
+    def words(self, n: int, dtype: type) -> np.ndarray:
+        """Return n uniform unsigned integers of that type."""
+        return np.frombuffer(self._cipher.update(bytes(n * np.dtype(dtype).itemsize)), dtype)
+
+
+Source = Keystream | np.random.Generator
+
+
+def source(rng: int | Source | None = None) -> Source:
+    """Turn an ``rng`` argument into a source of randomness.
+
+    Parameters
+    ----------
+    rng : None, int or numpy.random.Generator
+        ``None`` is the only choice for a release: ChaCha20 keyed with 256 bits from the operating system.
+        An int or a Generator reproduces the draws, for tests and papers, and raises a `PrivacyWarning`.
+
+    Examples
+    --------
+    >>> source()
+    <geotracs.randomness.Keystream object at ...>
+    """
+    if rng is None:
+        return Keystream(secrets.token_bytes(KEY_BYTES))
+    if isinstance(rng, Keystream):
+        return rng
+    if isinstance(rng, np.random.Generator):
+        chosen = rng
+    elif isinstance(rng, Integral) and not isinstance(rng, bool) and rng >= 0:
+        chosen = np.random.default_rng(int(rng))
+    else:
+        raise InputError(
+            f"`rng` must be None, an integer >= 0 or a numpy.random.Generator, got {type(rng).__name__}."
+        )
+    warn(
+        "`rng` is fixed: whoever learns it can undo the perturbation. Use it for tests and papers only; "
+        "leave rng=None for a release.",
+        PrivacyWarning,
+    )
+    return chosen
+
+
+def words(rng: Source, n: int, dtype: type) -> np.ndarray:
+    """Return n uniform unsigned integers of that type."""
+    if isinstance(rng, Keystream):
+        return rng.words(n, dtype)
+    return rng.integers(0, np.iinfo(dtype).max, n, dtype=dtype, endpoint=True)
+
+
+def streams(rng: Source, count: int) -> list[Keystream]:
+    """Return independent streams of one fresh key, taken from ``rng``.
+
+    Blocks of work take one each, so that the draws do not depend on which block is done first.
+    """
+    key = words(rng, KEY_BYTES, np.uint8).tobytes()
+    return [Keystream(key, number) for number in range(count)]
