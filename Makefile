@@ -1,10 +1,10 @@
-# make demo | test | lint | format | bench      (each sets up .venv on first use)
+# make demo | test | lint | format | bench | notebooks      (each sets up .venv on first use)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench notebooks clean
 
 demo: $(READY)
 	$(BIN)/geotracs demo --out demo --overwrite
@@ -22,6 +22,9 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+notebooks: $(READY)
+	$(BIN)/jupyter-execute --inplace notebooks/*.ipynb
 
 clean:
 	rm -rf $(VENV) demo

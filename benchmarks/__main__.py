@@ -75,7 +75,12 @@ def growth():
             cost[n] = timed(lambda name=name: frame.tracs.perturb(EPS, name, domain=TOKYO, trajectory="p")) / n  # noqa: B023
         for n in (10**5, 10**6, 10**7):
             ratio = cost[n] / cost[10**5]
-            yield f"perturb {name}, cost per location, {n:,} / 100,000", f"{ratio:.2f}", "<= 1.5", ratio <= 1.5
+            yield (
+                f"perturb {name}, cost per location, {n:,} / 100,000",
+                f"{ratio:.2f}",
+                "<= 1.5",
+                ratio <= 1.5,
+            )
 
 
 def memory(n=10**6):

@@ -32,7 +32,9 @@ class TracsAccessor:
 
     def __init__(self, frame: pd.DataFrame) -> None:
         if not isinstance(frame, gpd.GeoDataFrame):
-            raise AttributeError("`.tracs` needs a GeoDataFrame; make one with geopandas.GeoDataFrame(..., geometry=...).")
+            raise AttributeError(
+                "`.tracs` needs a GeoDataFrame; make one with geopandas.GeoDataFrame(..., geometry=...)."
+            )
         self._frame = frame
 
     perturb = _method(perturb)

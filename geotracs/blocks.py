@@ -3,6 +3,7 @@
 What comes out depends on the generator and the cuts, never on how many threads there were or which was first.
 """
 
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,10 +28,10 @@ def cuts(offsets: np.ndarray, *, whole: bool) -> np.ndarray:
 
     Examples
     --------
-    >>> cuts(np.array([0, 10, 70_000, 70_005]), whole=True)
-    array([    0, 70000, 70005])
-    >>> cuts(np.array([0, 10, 70_000, 70_005]), whole=False)
-    array([    0, 65536, 70005])
+    >>> cuts(np.array([0, 10, 300_000, 300_005]), whole=True)
+    array([     0, 300000, 300005])
+    >>> cuts(np.array([0, 10, 300_000, 300_005]), whole=False)
+    array([     0, 262144, 300005])
     """
     n = int(offsets[-1])
     even = np.arange(0, n, BLOCK)
@@ -41,7 +42,7 @@ def cuts(offsets: np.ndarray, *, whole: bool) -> np.ndarray:
 
 def run(task: Task, cuts: np.ndarray, *, progress: bool = False, workers: int | None = None) -> None:
     """Call ``task(part, number)`` for every block, over the cores."""
-    parts = [slice(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    parts = [slice(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
     workers = workers or min(len(parts), os.cpu_count() or 1)
     with tqdm(total=int(cuts[-1]), unit=" locations", unit_scale=True, disable=not progress) as bar:
         if workers < 2:

@@ -20,11 +20,15 @@ def displacement(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> pd.
     frames.check(original, "original frame")
     frames.check(perturbed, "perturbed frame")
     before, after = _aligned(original, perturbed)
-    present = ~(shapely.is_missing(before) | shapely.is_empty(before) | shapely.is_missing(after) | shapely.is_empty(after))
+    present = ~(
+        shapely.is_missing(before) | shapely.is_empty(before) | shapely.is_missing(after) | shapely.is_empty(after)
+    )
     before, after = before[present], after[present]
     counts = shapely.get_num_coordinates(before)
     if not np.array_equal(counts, shapely.get_num_coordinates(after)):
-        raise InputError("The frames differ in the number of locations of some rows; compare a frame with its own release.")
+        raise InputError(
+            "The frames differ in the number of locations of some rows; compare a frame with its own release."
+        )
     a, b = shapely.get_coordinates(before), shapely.get_coordinates(after)
     metres = crs_.metres_between(original.crs, a, crs_.transform(b, perturbed.crs, original.crs))
     return pd.Series(metres, index=original.index[present].repeat(counts), name="displacement")

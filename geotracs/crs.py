@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import pyproj
 from pyproj.crs import ProjectedCRS
-from pyproj.crs.coordinate_operation import EquidistantCylindricalConversion, LambertAzimuthalEqualAreaConversion
+from pyproj.crs.coordinate_operation import (
+    EquidistantCylindricalConversion,
+    LambertAzimuthalEqualAreaConversion,
+)
 from pyproj.exceptions import CRSError as PyprojCRSError
 
 from geotracs.errors import CRSError, DomainError

@@ -18,11 +18,24 @@ METRES_PER_DEGREE = 111_320 * np.array([np.cos(np.radians(ORIGIN[1])), 1.0])
 
 SPACING = 220.0
 SPEEDS = {"walk": 5.0, "bike": 15.0, "car": 34.0}
-FIX_EVERY = 60.0
+FIX_EVERY = 20.0
 REST_EVERY = 1800.0
 NOISE = 5.0
 KINDS = ["café", "market", "school", "clinic", "library", "gym", "park", "bakery", "museum", "office"]
-NAMES = ["Heron", "Dune", "Harbour", "Acacia", "Lantern", "Granite", "Oryx", "Mist", "Pelican", "Quartz", "Salt", "Tern"]
+NAMES = [
+    "Heron",
+    "Dune",
+    "Harbour",
+    "Acacia",
+    "Lantern",
+    "Granite",
+    "Oryx",
+    "Mist",
+    "Pelican",
+    "Quartz",
+    "Salt",
+    "Tern",
+]
 
 
 class SampleCity(NamedTuple):
@@ -43,8 +56,8 @@ class Streets(NamedTuple):
 def sample_city(people: int = 50, days: int = 1, seed: int = 0) -> SampleCity:
     """Generate a coastal city and a few days of its people's movements.
 
-    People live and work in it, go by foot, bicycle or car along its streets, rest at places, and are located once a
-    minute on the way and every half hour otherwise, to about 5 m.
+    People live and work in it, go by foot, bicycle or car along its streets, rest at places, and are located every
+    20 seconds on the way and every half hour otherwise, to about 5 m.
 
     Parameters
     ----------
@@ -88,7 +101,8 @@ def _outline(rng: np.random.Generator) -> shapely.Polygon:
     coast = 900 * np.cos(along / 2300) + 260 * np.sin(along / 640 + phase[0]) + 80 * np.sin(along / 190 + phase[1])
     angle = np.linspace(0.03, np.pi - 0.03, 120)
     hills = 1 + 0.07 * np.sin(5 * angle + phase[2]) + 0.03 * np.sin(13 * angle)
-    inland = np.column_stack([7000 * np.cos(angle), coast[-1] + 7600 * np.sin(angle) * hills])
+    ends = np.linspace(coast[-1], coast[0], len(angle))
+    inland = np.column_stack([7000 * np.cos(angle), ends + 7600 * np.sin(angle) * hills])
     return shapely.Polygon(np.vstack([np.column_stack([along, coast]), inland]))
 
 
@@ -124,9 +138,7 @@ def _pois(streets: Streets, rng: np.random.Generator) -> tuple[gpd.GeoDataFrame,
     return gpd.GeoDataFrame({"name": name, "kind": kind}, geometry=_points(xy), crs="EPSG:4326"), nodes
 
 
-def _trips(
-    streets: Streets, pois: np.ndarray, people: int, days: int, rng: np.random.Generator
-) -> pd.DataFrame:
+def _trips(streets: Streets, pois: np.ndarray, people: int, days: int, rng: np.random.Generator) -> pd.DataFrame:
     """Who goes from where to where, and when: home, work, lunch, an errand, home."""
     homes = rng.choice(len(streets.nodes), size=people, p=_centrality(streets, 6000))
     works = rng.choice(len(streets.nodes), size=people, p=_centrality(streets, 1300))
@@ -141,9 +153,7 @@ def _trips(
             stops += [(17 + rng.normal(0, 0.6), rng.choice(pois))] if leisure else []
             stops += [(19.5 + rng.normal(0, 0.7), homes[person])]
             origins = [homes[person], *[node for _, node in stops[:-1]]]
-            trips += [
-                (person, day, hour, a, b) for (hour, b), a in zip(stops, origins, strict=True) if a != b
-            ]
+            trips += [(person, day, hour, a, b) for (hour, b), a in zip(stops, origins, strict=True) if a != b]
     return pd.DataFrame(trips, columns=["person", "day", "hour", "origin", "destination"])
 
 
@@ -192,9 +202,7 @@ def _points(xy: np.ndarray, outline: shapely.Polygon | None = None) -> np.ndarra
     points = shapely.points(xy)
     if outline is not None:
         astray = ~shapely.contains_properly(outline.buffer(-1), points)
-        points[astray] = shapely.line_interpolate_point(
-            shapely.shortest_line(outline.buffer(-2), points[astray]), 0
-        )
+        points[astray] = shapely.line_interpolate_point(shapely.shortest_line(outline.buffer(-2), points[astray]), 0)
     return shapely.transform(points, _degrees)
 
 

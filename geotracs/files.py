@@ -61,8 +61,8 @@ def read(
 def write(frame: gpd.GeoDataFrame, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a frame; under its name only when it is complete.
 
-    A CSV file gets its coordinates as columns ``x`` and ``y`` (``lon`` and ``lat`` for degrees). The record in ``attrs``
-    is kept by GeoParquet and GeoPackage.
+    A CSV file gets its coordinates as columns ``x`` and ``y`` (``lon`` and ``lat`` for degrees). The record in
+    ``attrs`` is kept by GeoParquet and GeoPackage.
     """
     path = check_free(path, overwrite=overwrite)
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))

@@ -105,14 +105,10 @@ def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
     if (gdf.columns == gdf.active_geometry_name).sum() > 1:
         raise InputError(f"The {name} has several columns named {gdf.active_geometry_name!r}; rename all but one.")
     if gdf.crs is None:
-        raise CRSError(
-            f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326')."
-        )
+        raise CRSError(f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326').")
 
 
-def output(
-    gdf: gpd.GeoDataFrame, geometry: np.ndarray, kept: list[str], attrs: dict[str, Any]
-) -> gpd.GeoDataFrame:
+def output(gdf: gpd.GeoDataFrame, geometry: np.ndarray, kept: list[str], attrs: dict[str, Any]) -> gpd.GeoDataFrame:
     """Return a new frame with the given geometries and only the kept columns."""
     active = gdf.active_geometry_name
     out = gdf[[column for column in gdf.columns if column in {*kept, active}]].copy()
@@ -121,9 +117,7 @@ def output(
     return out
 
 
-def kept_columns(
-    gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always: Sequence[str | None]
-) -> list[str]:
+def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always: Sequence[str | None]) -> list[str]:
     """Return the columns of a release: ``always`` and what ``keep`` asks for; say what is lost, warn of coordinates."""
     others = [column for column in gdf.columns if column not in {*always, gdf.active_geometry_name}]
     if isinstance(keep, str) and keep == "all":
@@ -226,7 +220,8 @@ def _parsed(column: pd.Series, time: str) -> pd.Series:
         ) from error
     if not pd.api.types.is_datetime64_any_dtype(parsed):
         raise InputError(
-            f"The time column {time!r} mixes time zones; convert it first, e.g. pd.to_datetime(gdf[{time!r}], utc=True)."
+            f"The time column {time!r} mixes time zones; convert it first, e.g. "
+            f"pd.to_datetime(gdf[{time!r}], utc=True)."
         )
     return parsed
 

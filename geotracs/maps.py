@@ -1,5 +1,6 @@
 """Folium maps of tracks before and after."""
 
+import itertools
 from collections.abc import Iterator
 
 import folium
@@ -60,7 +61,7 @@ def _tracks(
     """Yield a colour and (latitude, longitude) pairs of each of the first trajectories."""
     tracks = frames.read(frame, trajectory, time)
     degrees = crs_.transform(tracks.xy, frame.crs, crs_.parse("EPSG:4326"))[:, ::-1]
-    for number, (begin, end) in enumerate(zip(tracks.offsets[:-1], tracks.offsets[1:], strict=True)):
+    for number, (begin, end) in enumerate(itertools.pairwise(tracks.offsets)):
         if number == most:
             return
         yield COLOURS[number % len(COLOURS)], degrees[begin:end]

@@ -158,4 +158,6 @@ def _plain(value: Any) -> Any:
     """Turn points and numpy values into plain ones."""
     if isinstance(value, shapely.Point) and not value.is_empty:
         return [value.x, value.y]
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value

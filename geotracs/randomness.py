@@ -58,9 +58,7 @@ def source(rng: int | Source | None = None) -> Source:
     elif isinstance(rng, Integral) and not isinstance(rng, bool) and rng >= 0:
         chosen = np.random.default_rng(int(rng))
     else:
-        raise InputError(
-            f"`rng` must be None, an integer >= 0 or a numpy.random.Generator, got {type(rng).__name__}."
-        )
+        raise InputError(f"`rng` must be None, an integer >= 0 or a numpy.random.Generator, got {type(rng).__name__}.")
     warn(
         "`rng` is fixed: whoever learns it can undo the perturbation. Use it for tests and papers only; "
         "leave rng=None for a release.",

@@ -40,7 +40,7 @@ class Piecewise:
     >>> direction = Piecewise(6, periodic=True)
     >>> round(direction.window / direction.cells, 4), round(direction.threshold / 2**64, 2)
     (0.0474, 0.95)
-    >>> [round(2 * end, 3) for end in direction.interval(1 / 12)]
+    >>> [round(2 * float(end), 3) for end in direction.interval(1 / 12)]
     [0.119, 0.214]
     >>> direction.sample(np.full(3, 1 / 12)).shape
     (3,)

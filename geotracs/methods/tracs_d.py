@@ -101,10 +101,9 @@ class TracsD(Method):
 
 
 def _check_point(value: Any, name: str, words: tuple[str, ...]) -> None:
-    if isinstance(value, str):
-        if value in words:
-            return
-    elif isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(v, Real) for v in value):
-        if math.isfinite(value[0]) and math.isfinite(value[1]):
-            return
+    if isinstance(value, str) and value in words:
+        return
+    pair = isinstance(value, (tuple, list)) and len(value) == 2
+    if pair and all(isinstance(number, Real) and math.isfinite(number) for number in value):
+        return
     raise InputError(f"`{name}` must be one of {list(words)} or a public point (x, y), got {value!r}.")

@@ -8,11 +8,31 @@ from geotracs.mechanisms.lattice import CELLS, WORDS, cells_of, exp_lower_bound,
 from geotracs.mechanisms.lattice import _not_below as not_below
 from geotracs.mechanisms.lattice import _uniform as uniform
 
-EPSILONS = [1e-300, 1e-12, 1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 3.3, 4.0, 7.5, 10.0, 20.0, 44.0, 45.0, 100.0, 300.0, 600.0, 699.9]
+EPSILONS = [
+    1e-300,
+    1e-12,
+    1e-6,
+    1e-3,
+    0.1,
+    0.5,
+    1.0,
+    2.0,
+    3.3,
+    4.0,
+    7.5,
+    10.0,
+    20.0,
+    44.0,
+    45.0,
+    100.0,
+    300.0,
+    600.0,
+    699.9,
+]
 
 
 def exp_bounds(eps):
-    """Rational bounds of exp(eps), by the Taylor series of exp(eps / 2**k) and squaring: not how the library does it."""
+    """Rational bounds of exp(eps), by the Taylor series of exp(eps / 2**k) and squaring: not as the library does."""
     halvings = max(0, int(eps).bit_length() + 8)
     x = Fraction(eps) / 2**halvings
     term, low = Fraction(1), Fraction(1)

@@ -44,7 +44,9 @@ def test_sampler_follows_its_density(eps, window, periodic, x):
 def test_density_is_normalised_and_bounded(eps, window, periodic):
     mechanism = Piecewise(eps, window, periodic=periodic)
     width = mechanism.window / CELLS
-    low, high = sorted({*mechanism.density(np.linspace(0, 1, 1001), 0.4).tolist()} | {mechanism.density(0.4, 0.4).item()})
+    low, high = sorted(
+        {*mechanism.density(np.linspace(0, 1, 1001), 0.4).tolist()} | {mechanism.density(0.4, 0.4).item()}
+    )
     assert high * width + low * (1 - width) == pytest.approx(1, abs=1e-12)
     assert high / low <= math.exp(eps) * (1 + 1e-12)
     assert high / low == pytest.approx(math.exp(eps), rel=1e-6)

@@ -28,7 +28,9 @@ def average_error(method, domain, eps, seed, **options):
 
 
 @pytest.mark.parametrize("eps", [2, 4, 6, 8, 10])
-@pytest.mark.parametrize(("name", "domain"), [("continuous-experiment_1_1", SQUARE), ("continuous-experiment_1_2", SLENDER)])
+@pytest.mark.parametrize(
+    ("name", "domain"), [("continuous-experiment_1_1", SQUARE), ("continuous-experiment_1_2", SLENDER)]
+)
 def test_the_papers_errors(published, name, domain, eps):
     """Within 1.5% of the published figures; ours are means over 200,000 locations, theirs over 10,000."""
     table = published(name)
@@ -97,7 +99,10 @@ def transcription(xy, start, turns, turn_window, steps, step_window, space):
 
         def border(angle, x=x, y=y):
             c, s = math.cos(angle), math.sin(angle)
-            sides = [(a_end - x) / c if c > 0 else (a_sta - x) / c, (b_end - y) / s if s > 0 else (b_sta - y) / s]
+            sides = [
+                (a_end - x) / c if c > 0 else (a_sta - x) / c,
+                (b_end - y) / s if s > 0 else (b_sta - y) / s,
+            ]
             return min(sides)
 
         way = math.hypot(a - x, b - y) / border(phi)
@@ -112,9 +117,7 @@ def test_kernel_is_algorithm_1():
     xy = rng.random((60, 2))
     arguments = walk_arguments(xy, np.array([0, 60]), SQUARE.half_planes, rng)
     turns, steps = arguments[6], arguments[8]
-    by_hand = transcription(
-        xy, (0.3, 0.6), turns, Piecewise(3.0, periodic=True), steps, Piecewise(1.0), (0, 0, 1, 1)
-    )
+    by_hand = transcription(xy, (0.3, 0.6), turns, Piecewise(3.0, periodic=True), steps, Piecewise(1.0), (0, 0, 1, 1))
     walk(*arguments)
     assert np.allclose(np.column_stack(arguments[:2]), by_hand, atol=1e-7)
 
@@ -141,7 +144,9 @@ def test_location_at_its_reference_is_perturbed():
 def test_reference_on_the_border_and_in_the_corner():
     xy, offsets = random_tracks(SQUARE, trajectories=50, length=4)
     for start in [(0, 0), (1, 0), (1, 1), (0, 1), (0.5, 0), (1, 0.5)]:
-        reports = methods.run(methods.make("tracs-d", {"start": start}), xy, offsets, 1.0, SQUARE, np.random.default_rng(1))
+        reports = methods.run(
+            methods.make("tracs-d", {"start": start}), xy, offsets, 1.0, SQUARE, np.random.default_rng(1)
+        )
         assert SQUARE.contains(reports).all()
         assert np.isfinite(reports).all()
 
@@ -211,7 +216,9 @@ def test_shares_never_exceed_epsilon(share):
 def test_start_options():
     xy, offsets = random_tracks(SQUARE, trajectories=400, length=1)
     for start in ["centre", "corner", "random", (0.9, 0.1), [0.9, 0.1]]:
-        reports = methods.run(methods.make("tracs-d", {"start": start}), xy, offsets, 8.0, SQUARE, np.random.default_rng(0))
+        reports = methods.run(
+            methods.make("tracs-d", {"start": start}), xy, offsets, 8.0, SQUARE, np.random.default_rng(0)
+        )
         assert np.hypot(*(reports - xy).T).mean() < 0.35
 
 

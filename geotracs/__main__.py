@@ -1,0 +1,5 @@
+"""``python -m geotracs``: the command line."""
+
+from geotracs.cli import main
+
+main()

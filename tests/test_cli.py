@@ -1,0 +1,230 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+
+import geotracs
+from geotracs import cli, files
+from tests.conftest import CHICAGO, TOKYO
+
+
+@pytest.fixture
+def run(capfd, monkeypatch):
+    """Run the command line in this process; return exit code, output and error output."""
+
+    def call(*arguments):
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            with pytest.raises(SystemExit) as stop:
+                cli.main([str(a) for a in arguments])
+        out, err = capfd.readouterr()
+        return stop.value.code, out, err
+
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    return call
+
+
+@pytest.fixture
+def source(tracks, tmp_path):
+    path = tmp_path / "tracks.gpkg"
+    tracks.to_file(path)
+    return path
+
+
+def bbox(bounds):
+    return ",".join(str(value) for value in bounds)
+
+
+def test_perturb_and_compare(run, source, tmp_path):
+    out = tmp_path / "private.gpkg"
+    columns = ["--trajectory", "person", "--time", "t"]
+    code, said, err = run("perturb", source, out, "--eps", 4, "--method", "tracs-d", "--domain", bbox(TOKYO), *columns)
+    assert code == 0
+    assert "60 locations" in said
+    assert "pure 4-local differential privacy" in said
+    assert "Columns left out of the release: lat, lon, speed" in err
+    private = files.read(out)
+    assert list(private.columns) == ["person", "t", "geometry"]
+    assert private.tracs.guarantee.method == "tracs-d"
+    code, said, _ = run("compare", source, out)
+    assert code == 0
+    assert "rqp_1000" in said
+    code, said, _ = run("compare", source, out, "--by", "person", "--within", 250)
+    assert code == 0
+    assert "cleo" in said
+    assert "rqp_250" in said
+
+
+def test_command_line_is_the_function(run, source, tmp_path):
+    out = tmp_path / "private.parquet"
+    code, _, err = run(
+        "perturb", source, out, "--eps", 2, "--method", "tracs-d", "--domain", bbox(TOKYO), "--seed", 5,
+        "--keep", "speed", "--option", "start=corner", "--option", "direction_share=0.6",
+    )  # fmt: skip
+    assert code == 0
+    assert "PrivacyWarning" in err
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        same = geotracs.perturb(
+            gpd.read_file(source),
+            2,
+            "tracs-d",
+            domain=TOKYO,
+            rng=5,
+            keep=["speed"],
+            start="corner",
+            direction_share=0.6,
+        )
+    assert files.read(out).geometry.geom_equals(same.geometry).all()
+    assert files.read(out).attrs == same.attrs
+
+
+def test_domain_from_a_file(run, source, tmp_path):
+    import shapely
+
+    gpd.GeoSeries([shapely.box(*TOKYO)], crs=4326).to_file(tmp_path / "city.geojson")
+    code, _, _ = run("perturb", source, tmp_path / "p.geojson", "--eps", 1, "--domain", tmp_path / "city.geojson")
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--eps", "0"], "`eps` must be greater than 0"),
+        (["--eps", "four"], "'four' is not a valid float"),
+        ([], "Missing option '--eps'"),
+        (["--eps", "4", "--method", "laplace"], "`method` must be one of"),
+        (["--eps", "4", "--domain", "nowhere.gpkg"], "neither a file nor xmin,ymin,xmax,ymax"),
+        (["--eps", "4", "--domain", "10,10,11,11"], "60 of 60 locations lie outside"),
+        (["--eps", "4", "--trajectory", "nope"], "There is no column 'nope'"),
+        (["--eps", "4", "--option", "corner"], "must be NAME=VALUE"),
+        (["--eps", "4", "--colour", "red"], "No such option"),
+        (["--eps", "4", "--layer", "nope"], "cannot be read"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(run, source, tmp_path, arguments, says):
+    if "--domain" not in arguments:
+        arguments = [*arguments, "--domain", bbox(TOKYO)]
+    code, out, err = run("perturb", source, tmp_path / "out.gpkg", *arguments)
+    lines = [line for line in err.splitlines() if "Warning" not in line]
+    assert code == 2
+    assert out == ""
+    assert len(lines) == 1
+    assert lines[0].startswith("Error: ")
+    assert says in lines[0]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["tracks.gpkg"]
+
+
+def test_never_overwrites_unasked(run, source, tmp_path):
+    out = tmp_path / "out.gpkg"
+    out.write_text("mine")
+    arguments = ["perturb", source, out, "--eps", 4, "--domain", bbox(TOKYO)]
+    code, _, err = run(*arguments)
+    assert (code, out.read_text()) == (2, "mine")
+    assert "--overwrite" in err
+    assert run(*arguments, "--overwrite")[0] == 0
+    assert len(files.read(out)) == 60
+    code, _, err = run("perturb", source, source, "--eps", 4, "--domain", bbox(TOKYO), "--overwrite")
+    assert code == 2
+    assert "OUT is IN" in err
+
+
+def test_private_values_of_a_bad_csv_are_not_printed(run, tmp_path):
+    (tmp_path / "bad.csv").write_text("lon,lat,t\n139.7123456,35.7123456,noon\n139.7654321,35.7654321,2026-01-01\n")
+    code, _, err = run(
+        "perturb",
+        tmp_path / "bad.csv",
+        tmp_path / "o.csv",
+        "--eps",
+        1,
+        "--domain",
+        bbox(TOKYO),
+        "--time",
+        "t",
+    )
+    assert code == 2
+    assert "7123456" not in err
+    (tmp_path / "bad.csv").write_text("lon,lat\n139.7123456east,35.7123456\n")
+    code, _, err = run("perturb", tmp_path / "bad.csv", tmp_path / "o.csv", "--eps", 1, "--domain", bbox(TOKYO))
+    assert code == 2
+    assert "7123456" not in err
+
+
+@pytest.mark.parametrize("command", [[], ["perturb"], ["compare"], ["demo"]])
+def test_help(run, command):
+    code, out, _ = run(*command, "--help")
+    assert code == 0
+    assert "Usage: geotracs" in out
+
+
+def test_demo(run, tmp_path):
+    code, out, _ = run("demo", "--out", tmp_path / "demo", "--people", 4)
+    assert code == 0
+    assert "tracs-c" in out
+    assert "pure 4-local differential privacy" in out
+    assert sorted(p.name for p in (tmp_path / "demo").iterdir()) == [
+        "map.html",
+        "tracs-c.gpkg",
+        "tracs-d.gpkg",
+    ]
+    assert "keep it confidential" in (tmp_path / "demo" / "map.html").read_text()
+    assert len(gpd.read_file(tmp_path / "demo" / "tracs-d.gpkg")) > 100
+    code, _, err = run("demo", "--out", tmp_path / "demo", "--people", 4)
+    assert code == 2
+    assert "--overwrite" in err
+
+
+@pytest.mark.parametrize(("city", "bounds"), [("tky", TOKYO), ("chi", CHICAGO)])
+@pytest.mark.parametrize("method", ["tracs-c", "tracs-d"])
+def test_real_checkins_by_user_and_time(run, checkins, tmp_path, city, bounds, method):
+    path, out = checkins(city), tmp_path / "private.parquet"
+    code, _, _ = run(
+        "perturb", path, out, "--eps", 6, "--method", method, "--domain", bbox(bounds),
+        "--trajectory", "user", "--time", "time", "--outside", "clip",
+    )  # fmt: skip
+    assert code == 0
+    private, table = files.read(out), pd.read_csv(path)
+    assert len(private) == len(table)
+    assert list(private.columns) == ["user", "time", "geometry"]
+    assert private.tracs.guarantee.longest == table["user"].value_counts().max()
+    frame = files.read(path)
+    by = frame.tracs.compare(private, by="trajectory")
+    assert len(by) == table["user"].nunique()
+    overall = frame.tracs.compare(private)
+    # Uniform noise over either city is about 20 km off.
+    assert 2000 < overall["ae"] < 12_000
+    again = frame.tracs.perturb(6, method, domain=bounds, trajectory="user", time="time", outside="clip", keep=[])
+    assert frame.tracs.compare(again)["ae"] == pytest.approx(overall["ae"], rel=0.05)
+
+
+def test_a_killed_run_leaves_no_file_under_the_name(tmp_path):
+    n = 400_000
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"lon": rng.uniform(139.5, 139.9, n), "lat": rng.uniform(35.55, 35.85, n)}).to_csv(tmp_path / "in.csv")
+    out = tmp_path / "out.geojson"
+    command = [
+        sys.executable,
+        "-m",
+        "geotracs",
+        "perturb",
+        tmp_path / "in.csv",
+        out,
+        "--eps",
+        "4",
+        "--domain",
+        bbox(TOKYO),
+    ]
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not list(tmp_path.glob(".out.geojson.*/out.geojson")):
+        time.sleep(0.01)
+    assert process.poll() is None, "it was done before it could be killed"
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not out.exists()

@@ -1,0 +1,72 @@
+import os
+import pickle
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
+
+from geotracs import InputError, PrivacyWarning, randomness
+from geotracs.randomness import Keystream, source, streams, words
+
+
+def test_none_is_chacha20_with_a_fresh_key():
+    assert isinstance(source(), Keystream)
+    assert not np.array_equal(words(source(), 8, np.uint64), words(source(), 8, np.uint64))
+
+
+def test_key_comes_from_the_operating_system(monkeypatch):
+    asked = []
+    monkeypatch.setattr(randomness.secrets, "token_bytes", lambda n: asked.append(n) or bytes(range(n)))
+    stream = source()
+    assert asked == [32]
+    cipher = Cipher(ChaCha20(bytes(range(32)), bytes(16)), mode=None).encryptor()
+    assert words(stream, 16, np.uint32).tobytes() == cipher.update(bytes(64))
+
+
+def test_chacha20_test_vector():
+    """RFC 8439, section 2.3.2: the counter is 1 and the nonce is not ours, so through the cipher we use."""
+    key, nonce = bytes(range(32)), bytes.fromhex("01000000000000090000004a00000000")
+    block = Cipher(ChaCha20(key, nonce), mode=None).encryptor().update(bytes(64))
+    assert block.hex().startswith("10f1e7e4d13b5915500fdd1fa32071c4")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
+def test_words_cover_their_range(dtype):
+    for rng in (source(), np.random.default_rng(0)):
+        drawn = words(rng, 20_000, dtype)
+        assert drawn.dtype == dtype
+        top = float(np.iinfo(dtype).max)
+        # 6 standard deviations: a false alarm in 5e8
+        assert abs(drawn.astype(float).mean() / top - 0.5) < 6 / np.sqrt(12 * 20_000)
+        assert drawn.max() > 0.99 * top
+
+
+def test_streams_differ_and_depend_on_the_generator_only():
+    one = [words(s, 4, np.uint64).tolist() for s in streams(np.random.default_rng(1), 3)]
+    again = [words(s, 4, np.uint64).tolist() for s in streams(np.random.default_rng(1), 3)]
+    assert one == again
+    assert len({tuple(s) for s in one}) == 3
+
+
+def test_key_cannot_be_read_or_stored():
+    key = os.urandom(32)
+    stream = Keystream(key)
+    assert key.hex() not in repr(stream)
+    assert not any(isinstance(value, (bytes, bytearray)) for value in vars(stream).values())
+    with pytest.raises(TypeError):
+        pickle.dumps(stream)
+
+
+def test_seeds_warn_and_reproduce():
+    with pytest.warns(PrivacyWarning, match="tests and papers only"):
+        a = source(5)
+    with pytest.warns(PrivacyWarning):
+        b = source(np.random.default_rng(5))
+    assert words(a, 3, np.uint64).tolist() == words(b, 3, np.uint64).tolist()
+
+
+@pytest.mark.parametrize("rng", [-1, 1.5, "a", True, np.random.RandomState(0)])
+def test_bad_rng(rng):
+    with pytest.raises(InputError, match="`rng` must be"):
+        source(rng)
