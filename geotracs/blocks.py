@@ -5,11 +5,12 @@ What comes out depends on the generator and the cuts, never on how many threads 
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from geotracs.mechanisms.lattice import BLOCK
 
@@ -44,16 +45,28 @@ def run(task: Task, cuts: np.ndarray, *, progress: bool = False, workers: int | 
     """Call ``task(part, number)`` for every block, over the cores."""
     parts = [slice(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
     workers = workers or min(len(parts), os.cpu_count() or 1)
-    with tqdm(total=int(cuts[-1]), unit=" locations", unit_scale=True, disable=not progress) as bar:
+    with _bar(int(cuts[-1]), progress) as advance:
         if workers < 2:
             for number, part in enumerate(parts):
                 task(part, number)
-                bar.update(part.stop - part.start)
+                advance(part.stop - part.start)
             return
         with ThreadPoolExecutor(workers) as pool:
             try:
                 for part, _ in zip(parts, pool.map(task, parts, range(len(parts))), strict=True):
-                    bar.update(part.stop - part.start)
+                    advance(part.stop - part.start)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
+
+
+@contextmanager
+def _bar(total: int, progress: bool) -> Iterator[Callable[[int], Any]]:
+    """A progress bar, or nothing; tqdm complains at import in a notebook without widgets."""
+    if not progress:
+        yield lambda _: None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=total, unit=" locations", unit_scale=True) as bar:
+        yield bar.update

@@ -156,7 +156,9 @@ class Guarantee:
         return f"The longest trajectory ({count}) has epsilon {_number(self.per_trajectory)} as a whole."
 
     def _region(self) -> str:
-        kind = self.domain.get("kind", "region")
+        kind = self.domain.get("kind")
+        if kind is None:
+            return "There was no location, and no region."
         if self.fitted:
             return (
                 f"The region is a {kind} fitted to the private data: its extent is not protected, and the guarantee "
@@ -168,12 +170,15 @@ class Guarantee:
 
     def _not_protected(self) -> str:
         columns = f", the kept columns ({', '.join(self.kept)})" if self.kept else ""
-        return f"Not protected: time stamps, the number of locations, trajectory labels{columns}."
+        return (
+            "Not protected: time stamps, the number of locations, trajectory labels, the index and order of the rows"
+            f"{columns}. Another release of the same data adds its own epsilon."
+        )
 
 
 def _number(value: float) -> str:
-    return f"{value:.6g}"
+    return f"{value:.12g}"
 
 
 def _times(eps: float) -> str:
-    return f" = {math.exp(eps):,.0f} times" if 1 <= eps < 20 else " times"
+    return f" < {math.ceil(math.exp(eps)):,} times" if 1 <= eps < 20 else " times"

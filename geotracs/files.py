@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import shapely
 from pyogrio.errors import DataLayerError, DataSourceError
 
 from geotracs import crs as crs_
-from geotracs.errors import InputError
+from geotracs.errors import InputError, warn
 
 PARQUET = (".parquet", ".geoparquet", ".pq")
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -45,7 +46,11 @@ def read(
         elif _is(path, CSV):
             return _from_table(pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ","), x, y, crs)
         else:
-            frame = gpd.read_file(path, layer=layer, engine="pyogrio")
+            with warnings.catch_warnings(record=True) as caught:  # GDAL quotes the coordinates it cannot read
+                warnings.simplefilter("always")
+                frame = gpd.read_file(path, layer=layer, engine="pyogrio")
+            if caught:
+                warn(f"GDAL gave {len(caught)} warning(s) while reading {str(path)!r}; check that it is complete.")
             frame.attrs.update(_metadata(path, layer))
     except (DataSourceError, DataLayerError, OSError, ValueError) as error:
         if isinstance(error, InputError):
@@ -106,6 +111,8 @@ def _write(frame: gpd.GeoDataFrame, path: Path) -> None:
 
 
 def _from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> gpd.GeoDataFrame:
+    if any(_is_number(str(column)) for column in table.columns):
+        raise InputError("The CSV file seems to have no header line; add one that names the columns.")
     x, degrees = _coordinate(table, x, LONGITUDES, "x")
     y, _ = _coordinate(table, y, LATITUDES, "y")
     if crs is None and not degrees:
@@ -149,6 +156,14 @@ def _metadata(path: Path, layer: str | None) -> dict[str, Any]:
 
 def _is(path: Path, endings: tuple[str, ...]) -> bool:
     return path.name.lower().endswith(endings)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _first_line(error: Exception) -> str:

@@ -8,6 +8,7 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import shapely
+from shapely.geometry.base import BaseGeometry
 
 from geotracs import crs as crs_
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
@@ -112,7 +113,12 @@ def output(gdf: gpd.GeoDataFrame, geometry: np.ndarray, kept: list[str], attrs: 
     """Return a new frame with the given geometries and only the kept columns."""
     active = gdf.active_geometry_name
     out = gdf[[column for column in gdf.columns if column in {*kept, active}]].copy()
-    out[active] = gpd.GeoSeries(gpd.array.GeometryArray(geometry, crs=gdf.crs), index=gdf.index)
+    for column in kept:
+        if isinstance(out[column].dtype, pd.CategoricalDtype):  # unused categories may name people who are not in it
+            out[column] = out[column].cat.remove_unused_categories()
+    if isinstance(out.index, pd.MultiIndex):
+        out.index = out.index.remove_unused_levels()
+    out[active] = gpd.GeoSeries(gpd.array.GeometryArray(geometry, crs=gdf.crs), index=out.index)
     out.attrs = attrs
     return out
 
@@ -133,12 +139,11 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
             f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
             "keep=[...] for those that do not, or keep=[] to leave this message out."
         )
-    for column in asked:
-        if _holds_coordinates(gdf, column):
-            warn(
-                f"The kept column {column!r} holds the original locations, so the release does too; leave it out.",
-                PrivacyWarning,
-            )
+    levels = gdf.index.to_frame(index=False) if isinstance(gdf.index, pd.MultiIndex) else gdf.index.to_frame(name="")
+    for column, values in [*((name, gdf[name]) for name in (*always, *asked)), *levels.items()]:
+        if _holds_coordinates(gdf, values):
+            what = f"The index level {column!r}" if column in levels else f"The kept column {column!r}"
+            warn(f"{what} holds the original locations, so the release does too; leave it out.", PrivacyWarning)
     return [column for column in gdf.columns if column in {*asked, *always}]
 
 
@@ -171,9 +176,9 @@ def _check_finite(xy: np.ndarray, geometry: np.ndarray, index: pd.Index) -> None
     if np.isfinite(xy.sum()) or np.isfinite(xy).all():
         return
     rows = np.repeat(np.arange(len(geometry)), shapely.get_num_coordinates(geometry))
-    bad = np.unique(rows[~np.isfinite(xy).all(axis=1)])
+    bad = np.bincount(rows, ~np.isfinite(xy).all(axis=1)) > 0
     raise InputError(
-        f"{len(bad)} row(s) have NaN or infinite coordinates, e.g. {_labels(index[bad])}; set their geometry to None "
+        f"{bad.sum()} row(s) have NaN or infinite coordinates, e.g. {_labels(index, bad)}; set their geometry to None "
         "or drop them."
     )
 
@@ -187,7 +192,7 @@ def _codes(gdf: gpd.GeoDataFrame, trajectory: str | None, present: np.ndarray, k
     if missing.any():
         raise InputError(
             f"{missing.sum()} row(s) have no value in the trajectory column {trajectory!r}, e.g. "
-            f"{_labels(gdf.index[missing])}; fill them in or drop them."
+            f"{_labels(gdf.index, missing)}; fill them in or drop them."
         )
     return codes[present]
 
@@ -199,11 +204,11 @@ def _times(gdf: gpd.GeoDataFrame, time: str) -> np.ndarray:
         raise InputError(f"The time column {time!r} must hold times or numbers, got {column.dtype}.")
     if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_timedelta64_dtype(column)):
         column = _parsed(column, time)
-    missing = column.isna()
+    missing = column.isna().to_numpy()
     if missing.any():
         raise InputError(
             f"{missing.sum()} row(s) have no value in the time column {time!r}, e.g. "
-            f"{_labels(gdf.index[missing])}; fill them in or drop them."
+            f"{_labels(gdf.index, missing)}; fill them in or drop them."
         )
     return column.to_numpy() if pd.api.types.is_numeric_dtype(column) else column.astype("int64").to_numpy()
 
@@ -213,11 +218,11 @@ def _parsed(column: pd.Series, time: str) -> pd.Series:
         return column
     try:
         parsed = pd.to_datetime(column, format="ISO8601")
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError):
         raise InputError(
             f"The time column {time!r} does not hold times of one kind and time zone; convert it first, e.g. "
             f"pd.to_datetime(gdf[{time!r}], utc=True)."
-        ) from error
+        ) from None  # pandas quotes the values
     if not pd.api.types.is_datetime64_any_dtype(parsed):
         raise InputError(
             f"The time column {time!r} mixes time zones; convert it first, e.g. "
@@ -246,24 +251,38 @@ def _location_order(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.repeat(begins, lengths) + within
 
 
-def _holds_coordinates(gdf: gpd.GeoDataFrame, column: str) -> bool:
-    """Whether a column is a geometry, or (nearly) one of the coordinates in the frame's CRS or in degrees."""
-    values = gdf[column]
+def _holds_coordinates(gdf: gpd.GeoDataFrame, values: pd.Series) -> bool:
+    """Whether a column holds geometries, or (nearly) one of the coordinates in the frame's CRS or in degrees.
+
+    A courtesy, not a proof: a geohash or a street address goes unnoticed.
+    """
     if isinstance(values.dtype, gpd.array.GeometryDtype):
         return True
+    sample = np.linspace(0, len(gdf) - 1, min(len(gdf), 10_000)).astype(int)
+    values = values.iloc[sample]
+    if pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values):
+        if any(isinstance(value, BaseGeometry) for value in values):
+            return True
+        if values.astype(str).str.match(r"\s*(SRID=\d+;)?\s*(MULTI)?(POINT|LINESTRING)\b", case=False).any():
+            return True
+        values = pd.to_numeric(values, errors="coerce")
     if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
         return False
-    rows = gdf.iloc[np.linspace(0, len(gdf) - 1, min(len(gdf), 10_000)).astype(int)]
-    geometry = np.asarray(rows.geometry.values)
+    geometry = np.asarray(gdf.geometry.values)[sample]
     points = (shapely.get_type_id(geometry) == POINT) & ~shapely.is_empty(geometry)
-    values = rows[column].to_numpy(dtype=np.float64, na_value=np.nan)[points]
-    if np.isnan(values).all():
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)[points]
+    if np.isnan(numbers).all():
         return False
     xy = shapely.get_coordinates(geometry[points])
     coordinates = np.column_stack([xy, crs_.transform(xy, gdf.crs, crs_.parse("EPSG:4326"))])
     spread = np.ptp(coordinates, axis=0)
-    return bool(np.any(np.nanmedian(np.abs(coordinates - values[:, None]), axis=0) <= 0.02 * spread))
+    return bool(np.any(np.nanmedian(np.abs(coordinates - numbers[:, None]), axis=0) <= 0.02 * spread))
 
 
-def _labels(index: pd.Index) -> str:
-    return ", ".join(repr(label) for label in index[:SHOWN].tolist())
+def _labels(index: pd.Index, rows: np.ndarray) -> str:
+    """Name a few rows: by label, or by position where labels could be coordinates themselves."""
+    first = np.flatnonzero(rows)[:SHOWN]
+    labels = index[first].tolist()
+    if all(isinstance(label, (str, int)) for label in labels):
+        return ", ".join(repr(label) for label in labels)
+    return ", ".join(f"row {position}" for position in first)

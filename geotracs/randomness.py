@@ -35,7 +35,7 @@ class Keystream:
 Source = Keystream | np.random.Generator
 
 
-def source(rng: int | Source | None = None) -> Source:
+def source(rng: int | np.random.Generator | None = None) -> Source:
     """Turn an ``rng`` argument into a source of randomness.
 
     Parameters
@@ -51,8 +51,6 @@ def source(rng: int | Source | None = None) -> Source:
     """
     if rng is None:
         return Keystream(secrets.token_bytes(KEY_BYTES))
-    if isinstance(rng, Keystream):
-        return rng
     if isinstance(rng, np.random.Generator):
         chosen = rng
     elif isinstance(rng, Integral) and not isinstance(rng, bool) and rng >= 0:

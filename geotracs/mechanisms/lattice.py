@@ -7,7 +7,7 @@ are integers out of ``WORDS``; turning a cell into a coordinate is post-processi
 
 import sys
 from collections.abc import Iterator
-from decimal import Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -31,9 +31,8 @@ def exp_lower_bound(eps: float) -> Fraction:
     >>> float(exp_lower_bound(1.0))
     2.718281828459045
     """
-    with localcontext() as context:
-        context.prec = 60
-        return max(Fraction(Decimal(eps).exp().next_minus()), Fraction(1))
+    exact = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])  # whatever context the caller is in
+    return max(Fraction(exact.next_minus(exact.exp(Decimal.from_float(float(eps))))), Fraction(1))
 
 
 def threshold(eps: float, window: int, cells: int = CELLS) -> int:
@@ -78,7 +77,7 @@ def draw_offsets(n: int, window: int | np.ndarray, threshold: int | np.ndarray, 
         outside = _not_below(_some(threshold, part), size, rng)
         offsets[part] = _uniform(width, size, rng)
         width = _some(width, outside)
-        offsets[part][outside] = _uniform(CELLS - width, len(outside), rng) + width.astype(np.uint32)
+        offsets[part][outside] = _uniform(np.uint64(CELLS) - width, len(outside), rng) + width.astype(np.uint32)
     return offsets
 
 
@@ -101,12 +100,12 @@ def _uniform(among: np.ndarray, n: int, rng: Source) -> np.ndarray:
 
     Lemire's method (2019): of the 2**32 words, those that would make some results likelier are drawn again.
     """
-    surplus = (CELLS % among).astype(np.uint32)
-    product = words(rng, n, np.uint32) * among
+    surplus = (np.uint64(CELLS) % among).astype(np.uint32)
+    product = words(rng, n, np.uint32).astype(np.uint64) * among
     low, high = product.view(np.uint32)[LOW::2], product.view(np.uint32)[1 - LOW :: 2]
     again = np.flatnonzero(low < surplus)
     while len(again):
-        product[again] = words(rng, len(again), np.uint32) * _some(among, again)
+        product[again] = words(rng, len(again), np.uint32).astype(np.uint64) * _some(among, again)
         again = again[low[again] < _some(surplus, again)]
     return high
 

@@ -77,7 +77,7 @@ class Piecewise:
         """Turn secrets and draws into reports, in (0, 1); nothing here is random."""
         return midpoints(self._first_cell(x) + draws)
 
-    def sample(self, x: np.ndarray, rng: int | Source | None = None) -> np.ndarray:
+    def sample(self, x: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:
         """Report each number of ``x``, which must lie in [0, 1]."""
         x = _unit(x)
         return self.apply(x, self.draw(x.size, source(rng)).reshape(x.shape))
