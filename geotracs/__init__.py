@@ -6,7 +6,7 @@ Importing geotracs registers ``GeoDataFrame.tracs``.
 from importlib.metadata import version
 
 from geotracs import accessor as _accessor  # noqa: F401  (registers GeoDataFrame.tracs)
-from geotracs import datasets, domains, mechanisms
+from geotracs import datasets, domains, mechanisms, places
 from geotracs.budget import Guarantee
 from geotracs.compare import compare
 from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning
@@ -27,4 +27,5 @@ __all__ = [
     "domains",
     "mechanisms",
     "perturb",
+    "places",
 ]

@@ -8,6 +8,7 @@ import numpy as np
 import pyproj
 from pyproj.crs import ProjectedCRS
 from pyproj.crs.coordinate_operation import (
+    AzimuthalEquidistantConversion,
     EquidistantCylindricalConversion,
     LambertAzimuthalEqualAreaConversion,
 )
@@ -41,7 +42,7 @@ def working_crs(crs: pyproj.CRS, bounds: Bounds) -> pyproj.CRS:
     Parameters
     ----------
     bounds : (west, south, east, north)
-        Public bounds in ``crs``; west > east means that they cross the antimeridian.
+        Public bounds in ``crs``; beyond the antimeridian longitudes are counted on.
 
     Examples
     --------
@@ -52,14 +53,14 @@ def working_crs(crs: pyproj.CRS, bounds: Bounds) -> pyproj.CRS:
     """
     if not crs.is_geographic:
         return crs
-    west, south, east, north = np.asarray(bounds) * _degrees_per_unit(crs)
+    west, south, east, north = np.asarray(bounds) * degrees_per_unit(crs)
     if not -90 - 1e-9 <= south <= north <= 90 + 1e-9:
         raise DomainError("The domain's latitudes must lie in [-90, 90]; are longitude and latitude swapped?")
-    width = (east - west) % 360 if east < west else east - west
+    width = east - west
     if width > 180:
         raise DomainError(
-            "The domain spans more than half of the globe. If it crosses the antimeridian, give it as a bounding box "
-            "(west, south, east, north) with west > east."
+            "The domain spans more than half of the globe; use geotracs.domains.Globe(). If it crosses the "
+            "antimeridian, give it as a bounding box (west, south, east, north) with west > east."
         )
     middle_lon, middle_lat = (west + width / 2 + 180) % 360 - 180, (south + north) / 2
     if _is_city(width, south, north):
@@ -71,6 +72,31 @@ def working_crs(crs: pyproj.CRS, bounds: Bounds) -> pyproj.CRS:
             latitude_natural_origin=middle_lat, longitude_natural_origin=middle_lon
         )
     return ProjectedCRS(conversion=conversion, geodetic_crs=crs.geodetic_crs, name="geotracs working CRS")
+
+
+def centred_crs(crs: pyproj.CRS, centre: tuple[float, float]) -> pyproj.CRS:
+    """Choose the planar CRS for a disc: a projected one is kept; degrees become distances from the centre."""
+    if not crs.is_geographic:
+        return crs
+    longitude, latitude = np.asarray(centre) * degrees_per_unit(crs)
+    if not -90 <= latitude <= 90:
+        raise DomainError("The centre's latitude must lie in [-90, 90]; are longitude and latitude swapped?")
+    conversion = AzimuthalEquidistantConversion(
+        latitude_natural_origin=latitude, longitude_natural_origin=(longitude + 180) % 360 - 180
+    )
+    return ProjectedCRS(conversion=conversion, geodetic_crs=crs.geodetic_crs, name="geotracs working CRS")
+
+
+def in_degrees(crs: pyproj.CRS) -> pyproj.CRS:
+    """Return the CRS of longitude and latitude in degrees that ``crs`` is based on."""
+    base = crs if crs.is_geographic else crs.geodetic_crs
+    return base if abs(degrees_per_unit(base) - 1) < 1e-9 else parse("EPSG:4326")
+
+
+def is_affine(crs: pyproj.CRS, working: pyproj.CRS) -> bool:
+    """Whether ``working`` is an equidistant cylindrical projection of ``crs``: straight lines stay straight."""
+    operation = working.coordinate_operation
+    return operation is not None and operation.method_name == "Equidistant Cylindrical" and working.geodetic_crs == crs
 
 
 def transform(xy: np.ndarray, source: pyproj.CRS, target: pyproj.CRS) -> np.ndarray:
@@ -87,7 +113,7 @@ def metres_between(crs: pyproj.CRS, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.hypot(*(b - a).T) * crs.axis_info[0].unit_conversion_factor
     if not crs.is_geographic:
         a, b = transform(a, crs, crs.geodetic_crs), transform(b, crs, crs.geodetic_crs)
-    degrees = _degrees_per_unit(crs.geodetic_crs)
+    degrees = degrees_per_unit(crs.geodetic_crs)
     a, b = a * degrees, b * degrees
     return np.asarray(crs.get_geod().inv(a[:, 0], a[:, 1], b[:, 0], b[:, 1])[2])
 
@@ -106,7 +132,8 @@ def _is_city(width: float, south: float, north: float) -> bool:
     return edge > 0 and middle / edge - 1 <= CITY_DISTORTION
 
 
-def _degrees_per_unit(crs: pyproj.CRS) -> float:
+def degrees_per_unit(crs: pyproj.CRS) -> float:
+    """Return the unit of a geographic CRS in degrees; it may be grads."""
     return math.degrees(crs.axis_info[0].unit_conversion_factor)
 
 

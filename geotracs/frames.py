@@ -47,6 +47,11 @@ class Tracks:
         """Number of locations of each trajectory."""
         return np.diff(self.offsets)
 
+    @property
+    def are_lines(self) -> bool:
+        """Whether rows hold several locations."""
+        return bool(self.present.any()) and shapely.get_type_id(self.geometry[self.present.argmax()]) == LINE
+
     def in_frame_order(self, values: np.ndarray) -> np.ndarray:
         """Return one value per location, in the order of the frame."""
         if self.order is None:
@@ -61,10 +66,10 @@ class Tracks:
         rebuilt = self.geometry.copy()
         if not self.present.any():
             return rebuilt
-        if shapely.get_type_id(self.geometry[self.present][0]) == POINT:
-            rebuilt[self.present] = shapely.points(xy)
-        else:
+        if self.are_lines:
             rebuilt[self.present] = shapely.set_coordinates(shapely.force_2d(self.geometry[self.present]), xy)
+        else:
+            rebuilt[self.present] = shapely.points(xy)
         return rebuilt
 
 
@@ -109,8 +114,14 @@ def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
         raise CRSError(f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326').")
 
 
-def output(gdf: gpd.GeoDataFrame, geometry: np.ndarray, kept: list[str], attrs: dict[str, Any]) -> gpd.GeoDataFrame:
-    """Return a new frame with the given geometries and only the kept columns."""
+def output(
+    gdf: gpd.GeoDataFrame,
+    geometry: np.ndarray,
+    kept: list[str],
+    attrs: dict[str, Any],
+    added: pd.DataFrame | None = None,
+) -> gpd.GeoDataFrame:
+    """Return a new frame with the given geometries, only the kept columns, and added ones for its points."""
     active = gdf.active_geometry_name
     out = gdf[[column for column in gdf.columns if column in {*kept, active}]].copy()
     for column in kept:
@@ -119,6 +130,11 @@ def output(gdf: gpd.GeoDataFrame, geometry: np.ndarray, kept: list[str], attrs: 
     if isinstance(out.index, pd.MultiIndex):
         out.index = out.index.remove_unused_levels()
     out[active] = gpd.GeoSeries(gpd.array.GeometryArray(geometry, crs=gdf.crs), index=out.index)
+    if added is not None:
+        rows = np.flatnonzero(~(shapely.is_missing(geometry) | shapely.is_empty(geometry)))
+        aligned = added.set_axis(rows).reindex(range(len(out))).set_axis(out.index)
+        for position, column in enumerate(added.columns, start=out.columns.get_loc(active)):
+            out.insert(position, column, aligned[column])
     out.attrs = attrs
     return out
 

@@ -11,6 +11,7 @@ import shapely
 from geotracs import budget, frames, methods, randomness, regions
 from geotracs import crs as crs_
 from geotracs.errors import DomainError, InputError
+from geotracs.rounding import Rounding, prepare
 
 OUTSIDE = ("raise", "clip")
 
@@ -26,6 +27,9 @@ def perturb(
     time: str | None = None,
     unit: str = "location",
     round_to: Any = None,
+    place: str = "place",
+    join: Sequence[str] = (),
+    centroid: bool = False,
     crs: Any = None,
     outside: str = "raise",
     keep: str | Sequence[str] | None = None,
@@ -44,19 +48,29 @@ def perturb(
         Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``.
     method : {"tracs-c", "tracs-d"}
         "tracs-c" perturbs the coordinates, "tracs-d" the direction and distance from the previous report.
-    domain : bbox, shapely geometry, GeoSeries, GeoDataFrame or `geotracs.domains.Rectangle`
-        The public region. A bbox ``(xmin, ymin, xmax, ymax)``, a geometry and a Rectangle are in the frame's CRS;
-        in degrees, xmin > xmax means across the antimeridian. None fits the bounding rectangle to the data, with a
-        `PrivacyWarning`.
-    fit : {"envelope"}
-        How a rectangle is fitted to the domain.
+    domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, or one of `geotracs.domains`
+        The public region: a rectangle, a polygon or several, with holes; a `Parallelogram`, a `Disc`, the `Globe`. A
+        bbox ``(xmin, ymin, xmax, ymax)`` and a geometry are in the frame's CRS; in degrees, xmin > xmax means across
+        the antimeridian. None fits the bounding rectangle to the data, with a `PrivacyWarning`.
+    fit : {"envelope", "oriented", "best"}
+        The rectangle around a polygon in which the mechanisms work: along the axes, the smallest rotated one, or the
+        one of the two with the smaller expected error. What falls outside the polygon is projected to its nearest
+        point. (TraCS-D works on a convex polygon directly.)
     trajectory, time : str, optional
         Column that says which trajectory a row belongs to, and column that orders its rows. Without ``trajectory``
         all points are one trajectory, and each line is one. Rows with equal times stay in row order.
     unit : {"location", "trajectory"}
         Whether ``eps`` is for each location, or shared evenly over the locations of each trajectory.
-    round_to
-        Not available yet.
+    round_to : GeoDataFrame, GeoSeries or `geotracs.places.Grid`, optional
+        Public places to which every report is moved: the nearest point, the nearest point of the nearest line or area,
+        or the middle of its cell. Of places equally near, the first of the layer is taken. Any CRS.
+    place : str
+        Name of the column that gets the label of each report's place: its index in the layer, or the number of the
+        cell. (Not for lines, which hold many locations a row.)
+    join : list of str
+        Columns of the layer to carry over for each report's place.
+    centroid : bool
+        Round to the centroid of a line or area instead of its nearest point.
     crs : optional
         Planar CRS to work in. By default the frame's own if it is projected, and one that fits the domain otherwise.
     outside : {"raise", "clip"}
@@ -94,19 +108,24 @@ def perturb(
     recipe = methods.make(method, options)
     if outside not in OUTSIDE:
         raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {outside!r}.")
-    if round_to is not None:
-        raise InputError("`round_to` is not available yet; leave it out.")
     tracks = frames.read(gdf, trajectory, time)
     epsilons = budget.per_location(eps, unit, tracks.lengths)
     columns = [name for name in (trajectory, time) if name is not None]
     kept = frames.kept_columns(gdf, keep, columns)
     source = randomness.source(rng)
+    rounding = None
     if len(tracks.xy) == 0 and domain is None:
         region, xy = None, tracks.xy
     else:
         region = regions.resolve(domain, gdf.geometry, fit=fit, crs=crs)
-        recipe = _in_working_crs(recipe, gdf.crs, region.crs)
-        xy = _report(tracks, recipe, epsilons, region, gdf.crs, outside, source, progress)
+        if round_to is not None:
+            _check_new_columns([place, *join], kept)
+            rounding = prepare(round_to, region, gdf.geometry, place=place, join=join, centroid=centroid)
+        recipe = _in_working_crs(recipe, region, rounding, np.median(epsilons) if len(tracks.xy) else eps)
+        recipe.check(region.domain)
+        inside = _into_domain(tracks.xy, region, outside)
+        reports = methods.run(recipe, inside, tracks.offsets, epsilons, region.domain, source, progress=progress)
+        which, xy = (None, region.leave(reports)) if rounding is None else rounding.apply(reports, region)
     guarantee = budget.Guarantee(
         method=recipe.name,
         epsilon=eps,
@@ -122,35 +141,63 @@ def perturb(
         kept=[str(name) for name in kept if name not in columns],
         version=version("geotracs"),
     )
-    return frames.output(gdf, tracks.rebuild(xy), kept, {"tracs": guarantee.to_attrs()})
+    added = None
+    if rounding is not None and not tracks.are_lines:
+        added = rounding.table.iloc[tracks.in_frame_order(which)]
+    return frames.output(gdf, tracks.rebuild(xy), kept, {"tracs": guarantee.to_attrs()}, added)
 
 
-def _report(tracks, recipe, epsilons, region, crs, outside, source, progress) -> np.ndarray:
-    """Return the reports in the frame's CRS."""
-    xy = _into_domain(tracks, region, crs, outside)
-    reports = methods.run(recipe, xy, tracks.offsets, epsilons, region.domain, source, progress=progress)
-    return crs_.transform(reports, region.crs, crs)
-
-
-def _into_domain(tracks: frames.Tracks, region: regions.Region, crs: Any, outside: str) -> np.ndarray:
+def _into_domain(xy: np.ndarray, region: regions.Region, outside: str) -> np.ndarray:
     """Return the locations in the working CRS, inside the domain."""
-    xy = crs_.transform(tracks.xy, crs, region.crs)
-    strangers = len(xy) - np.count_nonzero(region.domain.contains(xy))
+    moved = region.enter(xy)
+    strangers = len(xy) - np.count_nonzero(region.domain.contains(moved))
     if strangers and outside == "raise":
         raise DomainError(
-            f"{strangers} of {len(xy)} locations lie outside the domain. Give a larger public region, or "
-            'outside="clip" to move them to its border.'
+            f"{strangers} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, strangers)}Give a "
+            'larger public region, or outside="clip" to move them to its border.'
         )
-    return region.domain.clip(xy)
+    return region.domain.clip(moved)
 
 
-def _in_working_crs(recipe: methods.Method, crs: Any, working: Any) -> methods.Method:
-    """Bring the method's public points from the frame's CRS into the working CRS."""
+def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
+    """Guess what is wrong when no location is inside: swapped axes, or another hemisphere."""
+    if strangers < len(xy):
+        return ""
+    if region.domain.contains(region.enter(xy[:, ::-1])).mean() > 0.5:
+        return "With x and y swapped most would lie inside: check the order of the axes. "
+    if region.shape is None or region.data_crs.geodetic_crs is None:
+        return ""
+    degrees = crs_.in_degrees(region.data_crs)
+    centre = np.array([region.shape.centroid.coords[0][:2]])
+    there, here = (crs_.transform(points, region.data_crs, degrees) for points in (centre, xy))
+    for axis, names in ((1, ("southern", "northern")), (0, ("western", "eastern"))):
+        signs = np.sign(here[:, axis])
+        if np.all(signs == signs[0]) and signs[0] * there[0, axis] < 0:
+            return (
+                f"The domain lies in the {names[int(there[0, axis] > 0)]} hemisphere and all locations in the other. "
+            )
+    return ""
+
+
+def _check_new_columns(new: list[str], kept: list[str]) -> None:
+    for name in new:
+        if name in kept or new.count(name) > 1:
+            raise InputError(f"The release would have two columns {name!r}; choose another name with `place`.")
+
+
+def _in_working_crs(
+    recipe: methods.Method, region: regions.Region, rounding: Rounding | None, eps: float
+) -> methods.Method:
+    """Bring the method's public points from the frame's CRS into the working CRS; choose those that places decide."""
     moved = {}
     for name in recipe.public_points:
         value = getattr(recipe, name)
-        if not isinstance(value, str):
-            moved[name] = tuple(crs_.transform(np.array([value], dtype=float), crs, working)[0].tolist())
+        if value == "places":
+            if rounding is None:
+                raise InputError(f'`{name}="places"` needs places; give them with `round_to`.')
+            moved[name] = recipe.best_start(rounding.places.xy, float(eps), region.domain)
+        elif not isinstance(value, str):
+            moved[name] = tuple(region.enter(np.array([value], dtype=float))[0].tolist())
     return methods.make(recipe.name, {**recipe.record(), **moved}) if moved else recipe
 
 

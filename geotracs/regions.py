@@ -1,7 +1,8 @@
-"""The ``domain=`` argument: from what a user gives to a public region in a planar working CRS."""
+"""The ``domain=`` argument: from what a user gives to a public region in a planar working CRS, and back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -12,19 +13,64 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from geotracs import crs as crs_
-from geotracs.domains import Rectangle
+from geotracs.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle
+from geotracs.domains.border import Border
+from geotracs.domains.polygon import FITS
 from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, warn
 
-FITS = ("envelope",)
+PIECES = 200
+"""Into how many pieces a border as long as the region is cut where the working CRS would bend it."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """A domain, the CRS of its coordinates, and what a reader of the release may know of it."""
+    """A public region: its domain in the working CRS, and its shape in the CRS of the data.
 
-    domain: Rectangle
+    Attributes
+    ----------
+    domain : Domain
+        Where the mechanisms work, in coordinates of `crs`.
+    crs, data_crs : pyproj.CRS
+        The working CRS and that of the data.
+    record : dict
+        What a reader of the release may know of the region.
+    shape : shapely geometry, optional
+        The region in the CRS of the data, longitudes counted on beyond 180 degrees; none for a disc and the globe.
+    """
+
+    domain: Domain
     crs: pyproj.CRS
+    data_crs: pyproj.CRS
     record: dict[str, Any]
+    shape: BaseGeometry | None = None
+
+    def enter(self, xy: np.ndarray) -> np.ndarray:
+        """Bring locations into the working CRS."""
+        return crs_.transform(xy, self.data_crs, self.crs)
+
+    def leave(self, xy: np.ndarray) -> np.ndarray:
+        """Bring reports back into the CRS of the data, where they are covered by the shape: rounding is undone."""
+        xy = crs_.transform(xy, self.crs, self.data_crs)
+        if self.shape is None or self.crs == self.data_crs:
+            return xy
+        xy = np.array(xy, order="F")
+        if self.data_crs.is_geographic:
+            middle = (self.shape.bounds[0] + self.shape.bounds[2]) / 2
+            turn = 360 / crs_.degrees_per_unit(self.data_crs)
+            xy[:, 0] = middle + (xy[:, 0] - middle + turn / 2) % turn - turn / 2
+        if isinstance(self.domain, Rectangle):
+            Rectangle(*self.shape.bounds).finish(xy)
+        else:
+            outside = np.flatnonzero(~self._border.covers(xy))
+            if len(outside):
+                xy[outside] = self._border.pull_in(xy[outside])
+        if self.data_crs.is_geographic and not -turn / 2 <= self.shape.bounds[0] <= self.shape.bounds[2] <= turn / 2:
+            xy[:, 0] = (xy[:, 0] + turn / 2) % turn - turn / 2
+        return xy
+
+    @cached_property
+    def _border(self) -> Border:
+        return Border(self.shape)
 
 
 def resolve(domain: Any, data: gpd.GeoSeries, *, fit: str = "envelope", crs: Any = None) -> Region:
@@ -32,23 +78,64 @@ def resolve(domain: Any, data: gpd.GeoSeries, *, fit: str = "envelope", crs: Any
 
     Parameters
     ----------
-    domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, `Rectangle` or None
-        See `geotracs.perturb`. A bbox, a geometry and a `Rectangle` are in the CRS of ``data``.
+    domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, one of `geotracs.domains`, or None
+        See `geotracs.perturb`. All but the layers are in the CRS of ``data``.
     data : GeoSeries
-        The private locations. Only their CRS is used, unless ``domain`` is None.
+        The private locations. Only their CRS is used, unless ``domain`` is None or turns out to be their extent.
     """
-    if fit not in FITS:
+    if not isinstance(fit, str) or fit not in FITS:
         raise InputError(f"`fit` must be one of {list(FITS)}, got {fit!r}.")
     working = None if crs is None else crs_.parse(crs)
-    if domain is None:
-        return _fitted(data, working)
-    bounds, source = _public_bounds(domain, data.crs)
-    working = working or crs_.working_crs(data.crs, _bounds_in(bounds, source, data.crs))
-    record = {"kind": "rectangle", "bounds": list(bounds), "crs": crs_.label(source), "fitted": False}
-    return Region(_rectangle(bounds, source, working), working, record)
+    if isinstance(domain, Globe):
+        return _globe(domain, data.crs, working)
+    if isinstance(domain, Disc):
+        return _disc(domain, data.crs, working)
+    fitted = domain is None
+    shape = _extent(data) if fitted else _shape(domain, data.crs)
+    if not fitted and np.array_equal(shape.bounds, data.total_bounds):
+        fitted = True
+        warn(
+            "`domain` has exactly the extent of the private data, so it is not public and is not recorded.",
+            PrivacyWarning,
+        )
+    bounds = _wrapped(shape.bounds, data.crs)
+    working = working or crs_.working_crs(data.crs, shape.bounds)
+    planar, kind = _planar(domain, shape, data.crs, working, fit)
+    record = {"kind": kind, "fitted": fitted}
+    if not fitted:
+        record |= {"bounds": bounds, "crs": crs_.label(data.crs)}
+    if kind == "polygon":
+        record["fit"] = fit
+    return Region(planar, working, data.crs, record, shape)
 
 
-def _fitted(data: gpd.GeoSeries, working: pyproj.CRS | None) -> Region:
+def _globe(globe: Globe, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
+    if working is not None:
+        raise CRSError("The globe is worked on in degrees; leave out `crs`.")
+    if crs.geodetic_crs is None:
+        raise CRSError("The globe needs data in a CRS of the Earth.")
+    record = {"kind": "globe", "fitted": False, "bounds": [-180.0, globe.south, 180.0, globe.north], "crs": "EPSG:4326"}
+    return Region(globe, crs_.in_degrees(crs), crs, record)
+
+
+def _disc(disc: Disc, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
+    working = working or crs_.centred_crs(crs, disc.centre)
+    centre = crs_.transform(np.array([disc.centre]), crs, working)[0]
+    if not np.isfinite(centre).all():
+        raise DomainError("The centre of the disc does not exist in the CRS of the data.")
+    metres = working.axis_info[0].unit_conversion_factor
+    planar = Disc(tuple(centre.tolist()), disc.radius / metres)
+    record = {
+        "kind": "disc",
+        "fitted": False,
+        "centre": list(disc.centre),
+        "radius": disc.radius,
+        "crs": crs_.label(crs),
+    }
+    return Region(planar, working, crs, record)
+
+
+def _extent(data: gpd.GeoSeries) -> BaseGeometry:
     warn(
         "`domain` was not given, so it is fitted to the data: the extent of private data is private, and every "
         "report reveals something of it. Give a public region, e.g. domain=(xmin, ymin, xmax, ymax).",
@@ -60,66 +147,96 @@ def _fitted(data: gpd.GeoSeries, working: pyproj.CRS | None) -> Region:
             "`domain` cannot be fitted: the locations span no area. Give a public region, e.g. "
             "domain=(xmin, ymin, xmax, ymax)."
         )
-    working = working or crs_.working_crs(data.crs, bounds)
-    return Region(_rectangle(bounds, data.crs, working), working, {"kind": "rectangle", "fitted": True})
+    return shapely.box(*bounds)
 
 
-def _public_bounds(domain: Any, crs: pyproj.CRS) -> tuple[crs_.Bounds, pyproj.CRS]:
+def _shape(domain: Any, crs: pyproj.CRS) -> BaseGeometry:
+    """Return the region as a polygon in the CRS of the data."""
     if isinstance(domain, Rectangle):
-        return (domain.xmin, domain.ymin, domain.xmax, domain.ymax), crs
+        return shapely.box(domain.xmin, domain.ymin, domain.xmax, domain.ymax)
+    if isinstance(domain, Parallelogram):
+        return shapely.Polygon(domain.vertices)
     if isinstance(domain, (gpd.GeoSeries, gpd.GeoDataFrame)):
         if domain.crs is None:
             raise CRSError("`domain` has no CRS; set it with domain.set_crs(...).")
-        return _bounds_of_box(domain.geometry.union_all()), domain.crs
+        layer = domain.geometry.dropna()
+        return _checked(_repaired(layer).to_crs(crs).union_all(), crs)
+    if isinstance(domain, Polygon):
+        domain = domain.geometry
     if isinstance(domain, BaseGeometry):
-        return _bounds_of_box(domain), crs
+        return _checked(_repaired(gpd.GeoSeries([domain])).iloc[0], crs)
     if isinstance(domain, (Sequence, np.ndarray)) and not isinstance(domain, str):
-        return _bounds_of_numbers(domain, crs), crs
+        return _box(domain, crs)
     raise InputError(
         "`domain` must be a bounding box (xmin, ymin, xmax, ymax), a shapely geometry, a GeoSeries or GeoDataFrame, "
         f"or one of geotracs.domains, got {type(domain).__name__}."
     )
 
 
-def _bounds_of_numbers(bbox: Sequence[float], crs: pyproj.CRS) -> crs_.Bounds:
+def _box(bbox: Sequence[float], crs: pyproj.CRS) -> BaseGeometry:
     if len(bbox) != 4 or not all(isinstance(value, Real) for value in bbox):
         raise DomainError("`domain` as a bounding box needs four numbers: (xmin, ymin, xmax, ymax).")
     xmin, ymin, xmax, ymax = (float(value) for value in bbox)
     if not np.all(np.isfinite([xmin, ymin, xmax, ymax])):
         raise DomainError("`domain` holds NaN or infinite numbers; four finite ones are needed.")
-    if xmin == xmax or ymin >= ymax or (xmin > xmax and not crs.is_geographic):
+    if crs.is_geographic and xmin > xmax:  # across the antimeridian
+        xmax += 360 / crs_.degrees_per_unit(crs)
+    if xmin >= xmax or ymin >= ymax:
         raise DomainError("`domain` has no area: (xmin, ymin, xmax, ymax) needs xmin < xmax and ymin < ymax.")
-    return xmin, ymin, xmax, ymax
+    return shapely.box(xmin, ymin, xmax, ymax)
 
 
-def _bounds_of_box(geometry: BaseGeometry) -> crs_.Bounds:
+def _repaired(layer: gpd.GeoSeries) -> gpd.GeoSeries:
+    invalid = ~layer.is_valid & ~layer.is_empty
+    if not invalid.any():
+        return layer
+    warn(f"`domain` was not valid ({shapely.is_valid_reason(layer[invalid].iloc[0]).split('[')[0]}) and was repaired.")
+    return layer.make_valid()
+
+
+def _checked(geometry: BaseGeometry | None, crs: pyproj.CRS) -> BaseGeometry:
     if geometry is None or geometry.is_empty:
         raise DomainError("`domain` is empty; a public polygon is needed.")
-    if geometry.area == 0 or not np.isfinite(geometry.area):
+    parts = shapely.get_parts(shapely.force_2d(geometry))
+    parts = shapely.get_parts(parts[np.isin(shapely.get_type_id(parts), [3, 6, 7])])
+    shape = shapely.union_all(parts[shapely.area(parts) > 0]) if len(parts) else shapely.Polygon()
+    if shape.is_empty or not shape.area > 0:
         raise DomainError("`domain` has no area; a public polygon is needed.")
-    if not geometry.is_valid:
-        raise DomainError(f"`domain` is not valid ({shapely.is_valid_reason(geometry)}); try shapely.make_valid.")
-    box = shapely.box(*geometry.bounds)
-    if not np.isclose(geometry.area, box.area, rtol=1e-9):
-        raise DomainError(
-            "`domain` is not a rectangle, and other shapes are not supported yet. Give its bounding box: "
-            "domain=geometry.bounds."
-        )
-    return geometry.bounds
-
-
-def _bounds_in(bounds: crs_.Bounds, source: pyproj.CRS, target: pyproj.CRS) -> crs_.Bounds:
-    if source == target:
-        return bounds
-    moved = pyproj.Transformer.from_crs(source, target, always_xy=True).transform_bounds(*bounds, densify_pts=101)
-    if not np.all(np.isfinite(moved)):
+    if not np.isfinite(shape.bounds).all():
         raise DomainError("`domain` cannot be brought into the CRS of the data; is its CRS right?")
-    return moved
+    turn = 360 / crs_.degrees_per_unit(crs) if crs.is_geographic else np.inf
+    if shape.bounds[2] - shape.bounds[0] > turn / 2:  # perhaps in two parts on both sides of the antimeridian
+        parts = shapely.get_parts(shape)
+        west = shapely.bounds(parts)[:, 2] <= 0
+        parts[west] = shapely.transform(parts[west], lambda xy: xy + np.array([turn, 0]))
+        moved = shapely.union_all(parts)
+        shape = moved if moved.bounds[2] - moved.bounds[0] < turn / 2 else shape
+    return shape
 
 
-def _rectangle(bounds: crs_.Bounds, source: pyproj.CRS, working: pyproj.CRS) -> Rectangle:
-    west, south, east, north = bounds
-    if west > east:  # across the antimeridian: the working CRS is centred on the region
-        ends = crs_.transform(np.array([[west, south], [east, north]]), source, working)
-        return Rectangle(*ends.ravel().tolist())
-    return Rectangle(*_bounds_in(bounds, source, working))
+def _planar(domain: Any, shape: BaseGeometry, crs: pyproj.CRS, working: pyproj.CRS, fit: str) -> tuple[Domain, str]:
+    """Return the region in the working CRS, in the simplest form that it has there."""
+    straight = working == crs or crs_.is_affine(crs, working)
+
+    def move(xy: np.ndarray) -> np.ndarray:
+        moved = crs_.transform(xy, crs, working)
+        if not np.isfinite(moved).all():
+            raise DomainError("`domain` cannot be brought into the working CRS; give another one with `crs`.")
+        return moved
+
+    if straight and shape.equals(shapely.box(*shape.bounds)):
+        return Rectangle(*move(np.reshape(shape.bounds, (2, 2))).ravel().tolist()), "rectangle"
+    if straight and isinstance(domain, Parallelogram):
+        origin, u, _, v = move(domain.vertices)
+        return Parallelogram(origin, u - origin, v - origin), "parallelogram"
+    if not straight:
+        xmin, ymin, xmax, ymax = shape.bounds
+        shape = shapely.segmentize(shape, max(xmax - xmin, ymax - ymin) / PIECES)
+    return Polygon(shapely.make_valid(shapely.transform(shape, move)), fit), "polygon"
+
+
+def _wrapped(bounds: crs_.Bounds, crs: pyproj.CRS) -> list[float]:
+    """Return bounds with longitudes up to 180 degrees; west > east means across the antimeridian."""
+    xmin, ymin, xmax, ymax = (float(value) for value in bounds)
+    turn = 360 / crs_.degrees_per_unit(crs) if crs.is_geographic else np.inf
+    return [xmin, ymin, xmax - turn if xmax > turn / 2 else xmax, ymax]

@@ -11,10 +11,10 @@ import geotracs
 ROOT = Path(geotracs.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 ORDER = [
-    "errors", "randomness", "budget", "mechanisms", "blocks", "domains", "methods", "metrics", "crs", "frames",
-    "regions", "perturb", "compare", "datasets", "files", "maps", "accessor", "__init__", "cli", "__main__",
+    "errors", "randomness", "budget", "mechanisms", "blocks", "domains", "places", "methods", "metrics", "crs", "frames",
+    "regions", "rounding", "perturb", "compare", "datasets", "files", "maps", "accessor", "__init__", "cli", "__main__",
 ]  # fmt: skip
-ARRAYS_ONLY = ("mechanisms", "domains", "methods", "metrics", "blocks", "budget")
+ARRAYS_ONLY = ("mechanisms", "domains", "places", "methods", "metrics", "blocks", "budget")
 
 
 def room(path):

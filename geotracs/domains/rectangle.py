@@ -1,6 +1,7 @@
 """An axis-aligned rectangle: the paper's location space."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ class Rectangle:
     xmax: float
     ymax: float
 
+    periodic: ClassVar[tuple[bool, bool]] = (False, False)
+
     def __post_init__(self) -> None:
         for name in ("xmin", "ymin", "xmax", "ymax"):
             object.__setattr__(self, name, float(getattr(self, name)))
@@ -50,6 +53,11 @@ class Rectangle:
     def corner(self) -> tuple[float, float]:
         """The lower left corner."""
         return self.xmin, self.ymin
+
+    @property
+    def frame(self) -> "Rectangle":
+        """Where Cartesian methods work: itself."""
+        return self
 
     @property
     def half_planes(self) -> np.ndarray:
@@ -70,6 +78,10 @@ class Rectangle:
         for axis, (low, high) in enumerate(self._ends):
             np.clip(xy[:, axis], low, high, out=clipped[:, axis])
         return clipped
+
+    def finish(self, xy: np.ndarray) -> None:
+        """Undo rounding: reports are inside already."""
+        self.clip(xy, out=xy)
 
     def to_unit(self, xy: np.ndarray) -> np.ndarray:
         """Map the rectangle to the unit square."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from geotracs import blocks, randomness
-from geotracs.domains import Rectangle
+from geotracs.domains import Domain
 from geotracs.errors import InputError
 from geotracs.methods.base import Method
 from geotracs.methods.tracs_c import TracsC
@@ -36,7 +36,7 @@ def run(
     xy: np.ndarray,
     offsets: np.ndarray,
     eps: float | np.ndarray,
-    domain: Rectangle,
+    domain: Domain,
     rng: Source,
     *,
     progress: bool = False,
@@ -45,11 +45,13 @@ def run(
 
     Examples
     --------
+    >>> from geotracs.domains import Rectangle
     >>> rng = np.random.default_rng(0)
     >>> reports = run(make("tracs-c"), rng.random((10, 2)), np.array([0, 10]), 4.0, Rectangle(0, 0, 1, 1), rng)
     >>> reports.shape
     (10, 2)
     """
+    method.check(domain)
     reports = np.array(xy, dtype=np.float64, order="F")
     cuts = blocks.cuts(offsets, whole=method.sequential)
     streams = randomness.streams(rng, len(cuts) - 1)
@@ -59,6 +61,7 @@ def run(
         inside = np.clip(offsets[max(first - 1, 0) : last + 1], part.start, part.stop) - part.start
         own = eps if np.ndim(eps) == 0 else eps[part]
         method.report(reports[part], np.unique(inside), own, domain, streams[number])
+        domain.finish(reports[part])
 
     blocks.run(task, cuts, progress=progress)
     return reports

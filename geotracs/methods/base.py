@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from geotracs.domains import Rectangle
+from geotracs.domains import Domain
 from geotracs.errors import InputError
 from geotracs.mechanisms.piecewise import WINDOWS
 from geotracs.randomness import Source
@@ -32,12 +32,16 @@ class Method:
         """The share of epsilon that each part gets."""
         raise NotImplementedError
 
+    def check(self, domain: Domain) -> None:
+        """Refuse a domain that the method cannot work on, and say why."""
+        raise NotImplementedError
+
     def report(
         self,
         xy: np.ndarray,
         offsets: np.ndarray,
         eps: float | np.ndarray,
-        domain: Rectangle,
+        domain: Domain,
         rng: Source,
     ) -> None:
         """Replace each location by its report.

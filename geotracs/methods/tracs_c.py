@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from geotracs.budget import split
-from geotracs.domains import Rectangle
+from geotracs.domains import Disc, Domain
+from geotracs.errors import DomainError
 from geotracs.mechanisms import Piecewise
 from geotracs.methods.base import Method
 from geotracs.randomness import Source
@@ -14,7 +15,7 @@ from geotracs.randomness import Source
 
 @dataclass(frozen=True)
 class TracsC(Method):
-    """Perturb the two coordinates of a rectangle independently.
+    """Perturb two coordinates independently: of a rectangle or parallelogram, or longitude and latitude on the globe.
 
     Parameters
     ----------
@@ -23,8 +24,8 @@ class TracsC(Method):
 
     Notes
     -----
-    Each report depends on its own location and the public rectangle; the two halves of epsilon add up by
-    sequential composition.
+    Each report depends on its own location and the public region; the two halves of epsilon add up by
+    sequential composition. A periodic axis (longitude) takes the circular mechanism.
     """
 
     name: ClassVar[str] = "tracs-c"
@@ -34,18 +35,25 @@ class TracsC(Method):
         """Half of epsilon for each axis."""
         return {"x": 0.5, "y": 0.5}
 
+    def check(self, domain: Domain) -> None:
+        """Refuse a disc."""
+        if isinstance(domain, Disc):
+            raise DomainError(
+                'tracs-c perturbs two coordinates, and a disc is not a product of two intervals; use method="tracs-d".'
+            )
+
     def report(
         self,
         xy: np.ndarray,
         offsets: np.ndarray,
         eps: float | np.ndarray,
-        domain: Rectangle,
+        domain: Domain,
         rng: Source,
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
         half, _ = split(eps, 0.5)
-        mechanism = Piecewise(half, self.window)
-        unit = domain.to_unit(xy)
-        for axis in (0, 1):
+        unit = domain.frame.to_unit(xy)
+        for axis, periodic in enumerate(domain.frame.periodic):
+            mechanism = Piecewise(half, self.window, periodic=periodic)
             unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
-        domain.from_unit(unit, out=xy)
+        domain.frame.from_unit(unit, out=xy)

@@ -1,0 +1,161 @@
+"""Public places: points, lines, areas and grid cells to which reports are rounded.
+
+Each kind rounds many locations at once: which place is nearest, and its point that is. Where several are equally near,
+the first of the set is taken.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+import shapely
+from scipy.spatial import cKDTree
+
+from geotracs.errors import InputError
+
+
+class Points:
+    """Places that are points.
+
+    Examples
+    --------
+    >>> cafes = Points(np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 0.0]]))
+    >>> cafes.nearest(np.array([[1.0, 1.0], [2.0, 0.0], [3.0, 0.0]]))
+    array([0, 0, 1])
+    """
+
+    def __init__(self, xy: np.ndarray, *, on_sphere: bool = False) -> None:
+        self._on_sphere = on_sphere
+        self.xy = xy
+        distinct, self._first = np.unique(xy, axis=0, return_index=True)
+        self._tree = cKDTree(self._spread(distinct))
+
+    def nearest(self, xy: np.ndarray) -> np.ndarray:
+        """Return the number of the nearest place of each location."""
+        xy, most = self._spread(xy), self._tree.n
+        found = self._first[self._tree.query(xy, k=1, workers=-1)[1]]
+        if most == 1:
+            return found
+        rows, k = np.arange(len(xy)), 2
+        while len(rows):
+            distance, which = self._tree.query(xy[rows], k=min(k, most), workers=-1)
+            tied = distance == distance[:, :1]
+            found[rows] = np.where(tied, self._first[which], np.iinfo(np.int64).max).min(axis=1)
+            rows, k = rows[tied[:, -1]] if k < most else rows[:0], 2 * k
+        return found
+
+    def round(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of the nearest place of each location, and where it is."""
+        which = self.nearest(xy)
+        return which, self.xy[which]
+
+    def _spread(self, xy: np.ndarray) -> np.ndarray:
+        """Degrees become points of the unit sphere, where straight and great-circle distance order places alike."""
+        if not self._on_sphere:
+            return np.ascontiguousarray(xy)
+        longitude, latitude = np.radians(xy).T
+        level = np.cos(latitude)
+        return np.column_stack([level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)])
+
+
+class Shapes:
+    """Places that are lines or areas (or points among them): the nearest point of the nearest one.
+
+    A location inside an area stays where it is, unless ``centroid`` asks for the area's centroid.
+
+    Examples
+    --------
+    >>> streets = Shapes([shapely.LineString([(0, 0), (9, 0)]), shapely.LineString([(0, 5), (9, 5)])])
+    >>> which, xy = streets.round(np.array([[2.0, 1.0], [3.0, 4.0]]))
+    >>> which.tolist(), xy.tolist()
+    ([0, 1], [[2.0, 0.0], [3.0, 5.0]])
+    """
+
+    def __init__(self, geometries: np.ndarray, *, centroid: bool = False) -> None:
+        self._geometries = np.asarray(geometries)
+        self._centroid = centroid
+        self._tree = shapely.STRtree(self._geometries)
+
+    @property
+    def xy(self) -> np.ndarray:
+        """A point of each place."""
+        return shapely.get_coordinates(shapely.centroid(self._geometries))
+
+    def round(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of the nearest place of each location, and the point of it that is nearest."""
+        points = shapely.points(xy)
+        location, place = self._tree.query_nearest(points, all_matches=True)
+        which = np.full(len(xy), len(self._geometries))
+        np.minimum.at(which, location, place)
+        if self._centroid:
+            return which, self.xy[which]
+        lines = shapely.shortest_line(self._geometries[which], points)
+        return which, shapely.get_coordinates(shapely.get_point(lines, 0))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells of a grid over the domain: ``cell`` metres wide, or ``nx`` by ``ny`` of them.
+
+    Reports go to the middle of their cell; its label is ``row * nx + column``, counted from the lower left.
+
+    Examples
+    --------
+    >>> Grid(nx=60, ny=60)
+    Grid(cell=None, nx=60, ny=60)
+    """
+
+    cell: float | None = None
+    nx: int | None = None
+    ny: int | None = None
+
+    def __post_init__(self) -> None:
+        counts = (self.nx, self.ny)
+        if self.cell is not None and counts == (None, None):
+            if isinstance(self.cell, bool) or not isinstance(self.cell, Real) or not 0 < self.cell < np.inf:
+                raise InputError(f"`cell` must be a length in metres greater than 0, got {self.cell!r}.")
+        elif self.cell is not None or not all(isinstance(n, Integral) and n >= 1 for n in counts):
+            raise InputError("A grid needs `cell`, or both `nx` and `ny` as whole numbers of at least 1.")
+
+    def over(self, bounds: tuple[float, float, float, float], metres: float) -> "Cells":
+        """Return the cells over these bounds, in a CRS whose unit is that many metres."""
+        xmin, ymin, xmax, ymax = bounds
+        if self.cell is None:
+            return Cells((xmin, ymin), ((xmax - xmin) / self.nx, (ymax - ymin) / self.ny), (self.nx, self.ny))
+        size = self.cell / metres
+        if size > max(xmax - xmin, ymax - ymin):
+            raise InputError("`cell` is larger than the domain; every report would be the same. Take a smaller one.")
+        counts = (int(np.ceil((xmax - xmin) / size)), int(np.ceil((ymax - ymin) / size)))
+        return Cells((xmin, ymin), (size, size), counts)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a grid in the working CRS; rounding takes constant time.
+
+    A location on the line between two cells belongs to the upper or right one, as everywhere in a half-open grid.
+    """
+
+    origin: tuple[float, float]
+    size: tuple[float, float]
+    counts: tuple[int, int]
+
+    @property
+    def xy(self) -> np.ndarray:
+        """The middle of each cell."""
+        return self._middle(np.arange(self.counts[0] * self.counts[1]))
+
+    def round(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of each location's cell, and the cell's middle."""
+        column, row = (
+            np.clip((xy[:, axis] - self.origin[axis]) // self.size[axis], 0, self.counts[axis] - 1).astype(np.int64)
+            for axis in (0, 1)
+        )
+        which = row * self.counts[0] + column
+        return which, self._middle(which)
+
+    def _middle(self, which: np.ndarray) -> np.ndarray:
+        column, row = which % self.counts[0], which // self.counts[0]
+        return np.column_stack(
+            [self.origin[0] + (column + 0.5) * self.size[0], self.origin[1] + (row + 0.5) * self.size[1]]
+        )

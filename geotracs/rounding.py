@@ -1,0 +1,122 @@
+"""The ``round_to=`` argument: from a layer or a grid to places in the working CRS, and back to labelled rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+
+from geotracs import crs as crs_
+from geotracs.domains import Disc, Globe
+from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
+from geotracs.places import Cells, Grid, Points, Shapes
+from geotracs.regions import Region
+
+POINT = 0
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Places for one region.
+
+    Attributes
+    ----------
+    places : Points, Shapes or Cells
+        In the working CRS.
+    table : DataFrame
+        A row a place: its label, and what is joined to the release.
+    exact : array, optional
+        Where point places are in the CRS of the data, to the last digit.
+    """
+
+    places: Points | Shapes | Cells
+    table: pd.DataFrame
+    exact: np.ndarray | None = None
+
+    def apply(self, reports: np.ndarray, region: Region) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of each report's place, and where it is in the CRS of the data."""
+        which, xy = self.places.round(reports)
+        if self.exact is not None:
+            return which, self.exact[which]
+        return which, crs_.transform(xy, region.crs, region.data_crs)
+
+
+def prepare(
+    round_to: Any, region: Region, data: gpd.GeoSeries, *, place: str, join: Sequence[str], centroid: bool
+) -> Rounding:
+    """Return the places of a layer or a grid.
+
+    Parameters
+    ----------
+    round_to : GeoDataFrame, GeoSeries or Grid
+    data : GeoSeries
+        The private locations; only to warn when they are the layer themselves.
+    place, join, centroid
+        See `geotracs.perturb`.
+    """
+    if isinstance(round_to, Grid):
+        if join or centroid:
+            raise InputError("`join` and `centroid` are for layers; a grid has cells only.")
+        return _grid(round_to, region, place)
+    if not isinstance(round_to, (gpd.GeoDataFrame, gpd.GeoSeries)):
+        raise InputError(
+            f"`round_to` must be a GeoDataFrame, a GeoSeries or a geotracs.places.Grid, got {type(round_to).__name__}."
+        )
+    if round_to.crs is None:
+        raise CRSError("`round_to` has no CRS; set it with round_to.set_crs(...).")
+    join = _checked_join(round_to, join)
+    layer = round_to[~(round_to.geometry.isna() | round_to.geometry.is_empty).to_numpy()]
+    if np.array_equal(layer.total_bounds, data.total_bounds):
+        warn("`round_to` has exactly the extent of the private data: rounding to it publishes them.", PrivacyWarning)
+    moved = layer.geometry.to_crs(region.crs)
+    usable = np.isfinite(moved.bounds.to_numpy()).all(axis=1)
+    layer, moved = layer[usable], moved[usable]
+    if layer.empty:
+        raise InputError("`round_to` has no place with a geometry that exists in the working CRS.")
+    table = pd.DataFrame({place: layer.index.to_numpy()} | {name: layer[name].to_numpy() for name in join})
+    geometries = shapely.force_2d(np.asarray(moved.values))
+    _warn_if_outside(geometries, region)
+    if np.all(shapely.get_type_id(geometries) == POINT):
+        exact = shapely.get_coordinates(np.asarray(layer.geometry.to_crs(region.data_crs).values))
+        xy = shapely.get_coordinates(geometries)
+        return Rounding(Points(xy, on_sphere=isinstance(region.domain, Globe)), table, exact)
+    if isinstance(region.domain, Globe):
+        raise InputError("On the globe reports can be rounded to points only.")
+    return Rounding(Shapes(geometries, centroid=centroid), table)
+
+
+def _checked_join(layer: gpd.GeoDataFrame | gpd.GeoSeries, join: Sequence[str]) -> list[str]:
+    if isinstance(join, str):
+        raise InputError(f"`join` must be a list of column names, got {join!r}; use join=[{join!r}].")
+    columns = [] if isinstance(layer, gpd.GeoSeries) else [c for c in layer.columns if c != layer.geometry.name]
+    for name in join:
+        if columns.count(name) != 1:
+            raise InputError(f"`round_to` has no column {name!r} to join; its columns are {[str(c) for c in columns]}.")
+    return list(join)
+
+
+def _grid(grid: Grid, region: Region, place: str) -> Rounding:
+    if isinstance(region.domain, Globe):
+        raise InputError("A grid of equal cells does not fit the globe; round to a layer of points there.")
+    xy = shapely.get_coordinates(_outline(region))
+    cells = grid.over((*xy.min(axis=0), *xy.max(axis=0)), region.crs.axis_info[0].unit_conversion_factor)
+    return Rounding(cells, pd.DataFrame({place: np.arange(cells.counts[0] * cells.counts[1])}))
+
+
+def _warn_if_outside(geometries: np.ndarray, region: Region) -> None:
+    if isinstance(region.domain, Globe):
+        return
+    outline = _outline(region)
+    shapely.prepare(outline)
+    if not shapely.intersects(outline, geometries).any():
+        warn("All places of `round_to` lie outside the domain; every report is moved out of it. Are both CRSs right?")
+
+
+def _outline(region: Region) -> shapely.Polygon:
+    """Return the rectangle or the disc in which the mechanisms work."""
+    if isinstance(region.domain, Disc):
+        return shapely.Point(region.domain.centre).buffer(region.domain.radius)
+    return shapely.Polygon(region.domain.frame.from_unit(np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])))
