@@ -9,10 +9,11 @@ import time
 
 import geopandas as gpd
 import numpy as np
+import shapely
 
 import geotracs
 from benchmarks import scalar
-from geotracs import methods, randomness
+from geotracs import methods, places, randomness
 from geotracs.domains import Rectangle
 
 TOKYO = (139.47, 35.51, 139.90, 35.86)
@@ -29,7 +30,9 @@ def main():
         print(f"{peak_memory(n):.2f}")
         return
     print(f"{'geotracs ' + geotracs.__version__:<58}{'measured':>12}  bar")
-    for what, measured, bar, met in itertools.chain(against_to_crs(), against_scalar(), growth(), memory()):
+    for what, measured, bar, met in itertools.chain(
+        against_to_crs(), against_scalar(), regions(), rounding(), growth(), memory()
+    ):
         print(f"{what:<58}{measured:>12}  {bar}{'' if met else '   MISSED'}", flush=True)
 
 
@@ -64,6 +67,40 @@ def against_scalar(n=2 * 10**6, m=2 * 10**4):
         times = (slow / m) / (fast / n)
         what = f"bare {name}, {fast / n * 1e9:.0f} ns a location / plain Python"
         yield what, f"{times:.0f} x faster", f">= {bar}", times >= bar
+
+
+def regions(n=10**6):
+    """What a polygon of 10,000 vertices adds to a rectangle."""
+    angle = np.linspace(0, 2 * np.pi, 10_000, endpoint=False)
+    wiggle = 1 + 0.15 * np.sin(5 * angle) + 0.03 * np.sin(37 * angle) + 0.005 * np.sin(997 * angle)
+    x, y = 139.685 + 0.17 * wiggle * np.cos(angle), 35.685 + 0.14 * wiggle * np.sin(angle)
+    city = shapely.Polygon(np.column_stack([x, y]))
+    frame = tracks(n, 100)
+    frame = frame[frame.within(city)]
+    bare, projected = interleaved(
+        lambda: frame.tracs.perturb(EPS, domain=city.bounds, trajectory="p"),
+        lambda: frame.tracs.perturb(EPS, domain=city, trajectory="p"),
+        repeats=3,
+    )
+    added = projected / bare - 1
+    yield f"projection into 10,000 vertices adds, {len(frame):,} points", f"{added:.2f} times", "<= 3", added <= 3
+
+
+def rounding(n=10**6, m=200):
+    """Rounding to points, against argmin over all of them, and how it grows."""
+    rng = np.random.default_rng(0)
+    xy, cost = rng.random((n, 2)), {}
+    for count in (10**3, 7798, 10**4, 10**5, 10**6):
+        sites = rng.random((count, 2))
+        index = places.Points(sites)
+        cost[count] = timed(lambda index=index: index.nearest(xy)) / n
+        if count == 7798:
+            brute = timed(lambda sites=sites: [np.argmin(np.hypot(*(sites - point).T)) for point in xy[:m]]) / m
+    times = brute / cost[7798]
+    yield "rounding to 7,798 points / argmin a point", f"{times:.0f} x faster", ">= 100", times >= 100
+    for count in (10**4, 10**5, 10**6):
+        ratio, logarithm = cost[count] / cost[10**3], np.log(count) / np.log(10**3)
+        yield f"rounding to {count:,} / to 1,000 points", f"{ratio:.2f}", f"logarithm: {logarithm:.2f}", True
 
 
 def growth():

@@ -17,6 +17,7 @@ from geotracs.datasets import sample_city
 from geotracs.errors import GeotracsError, InputError
 from geotracs.methods import METHODS
 from geotracs.perturb import OUTSIDE, perturb
+from geotracs.places import Grid
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -72,6 +73,15 @@ def _input_options(command: Any) -> Any:
 @click.option("--eps", type=float, required=True, help="Privacy parameter; smaller is more private. Try 1 to 10.")
 @click.option("--method", default="tracs-c", show_default=True, help=f"One of: {', '.join(METHODS)}.")
 @click.option("--domain", help="Public region: a file, or xmin,ymin,xmax,ymax in the CRS of IN.")
+@click.option(
+    "--fit", default="envelope", show_default=True, help="Rectangle around a polygon: envelope, oriented, best."
+)
+@click.option(
+    "--round-to", help="Public places: a file of points, lines or areas, or grid:500 for cells of 500 metres."
+)
+@click.option("--place", default="place", show_default=True, help="Column for the label of each report's place.")
+@click.option("--join", multiple=True, help="Column of the places to carry over; repeat it.")
+@click.option("--centroid", is_flag=True, help="Round to the centroid of a line or area.")
 @click.option("--trajectory", help="Column that says which trajectory a row belongs to.")
 @click.option("--time", help="Column that orders the rows of a trajectory.")
 @click.option("--unit", type=click.Choice(UNITS), default="location", show_default=True, help="What eps is for.")
@@ -82,7 +92,9 @@ def _input_options(command: Any) -> Any:
 @click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @_input_options
-def perturb_command(source, target, domain, keep, options, seed, overwrite, layer, x, y, input_crs, **arguments):
+def perturb_command(
+    source, target, domain, round_to, keep, options, seed, overwrite, layer, x, y, input_crs, **arguments
+):
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
     IN and OUT may be GeoPackage, GeoJSON, GeoParquet, Shapefile, CSV and whatever else GDAL knows. Without --domain the
@@ -101,6 +113,7 @@ def perturb_command(source, target, domain, keep, options, seed, overwrite, laye
     private = perturb(
         frame,
         domain=_domain(domain),
+        round_to=_places(round_to),
         keep="all" if keep == ("all",) else list(keep) or None,
         rng=seed,
         progress=sys.stderr.isatty(),
@@ -146,8 +159,7 @@ def demo_command(out, eps, people, overwrite):
     columns = {"trajectory": "person", "time": "t"}
     click.echo(f"A generated city: {people} people, {len(city.tracks):,} locations.\n")
     releases = {
-        method: perturb(city.tracks, eps, method, domain=city.boundary.total_bounds, keep=[], **columns)
-        for method in METHODS
+        method: perturb(city.tracks, eps, method, domain=city.boundary, keep=[], **columns) for method in METHODS
     }
     table = pd.DataFrame({method: compare(city.tracks, private) for method, private in releases.items()})
     click.echo(f"Displacement in metres, and share of reports within a distance (epsilon {eps:g}):\n{table}\n")
@@ -167,6 +179,16 @@ def _domain(text: str | None) -> Any:
         return tuple(float(part) for part in text.split(","))
     except ValueError as error:
         raise InputError(f"`--domain` is neither a file nor xmin,ymin,xmax,ymax: {text!r}.") from error
+
+
+def _places(text: str | None) -> Any:
+    """A grid or a file."""
+    if text is None or not text.startswith("grid:"):
+        return None if text is None else files.read(text)
+    try:
+        return Grid(cell=float(text.removeprefix("grid:")))
+    except ValueError as error:
+        raise InputError(f"`--round-to grid:METRES` needs a number, got {text!r}.") from error
 
 
 def _options(pairs: Sequence[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The one orchestrator: frame in, frame out. The accessor and the command line only call it."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -10,6 +11,7 @@ import shapely
 
 from geotracs import budget, frames, methods, randomness, regions
 from geotracs import crs as crs_
+from geotracs.domains import Domain
 from geotracs.errors import DomainError, InputError
 from geotracs.rounding import Rounding, prepare
 
@@ -117,11 +119,12 @@ def perturb(
     if len(tracks.xy) == 0 and domain is None:
         region, xy = None, tracks.xy
     else:
-        region = regions.resolve(domain, gdf.geometry, fit=fit, crs=crs)
+        typical = float(np.median(epsilons)) if len(tracks.xy) else eps
+        region = regions.resolve(domain, gdf.geometry, fit=fit, crs=crs, error=_error(recipe, typical))
         if round_to is not None:
             _check_new_columns([place, *join], kept)
             rounding = prepare(round_to, region, gdf.geometry, place=place, join=join, centroid=centroid)
-        recipe = _in_working_crs(recipe, region, rounding, np.median(epsilons) if len(tracks.xy) else eps)
+        recipe = _in_working_crs(recipe, region, rounding, typical)
         recipe.check(region.domain)
         inside = _into_domain(tracks.xy, region, outside)
         reports = methods.run(recipe, inside, tracks.offsets, epsilons, region.domain, source, progress=progress)
@@ -179,6 +182,12 @@ def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
     return ""
 
 
+def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
+    """Return the expected error of a method on a domain, apart from where it starts."""
+    plain = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
+    return functools.partial(methods.expected_error, methods.make(recipe.name, plain), eps)
+
+
 def _check_new_columns(new: list[str], kept: list[str]) -> None:
     for name in new:
         if name in kept or new.count(name) > 1:
@@ -195,7 +204,7 @@ def _in_working_crs(
         if value == "places":
             if rounding is None:
                 raise InputError(f'`{name}="places"` needs places; give them with `round_to`.')
-            moved[name] = recipe.best_start(rounding.places.xy, float(eps), region.domain)
+            moved[name] = recipe.best_start(rounding.places.xy, eps, region.domain)
         elif not isinstance(value, str):
             moved[name] = tuple(region.enter(np.array([value], dtype=float))[0].tolist())
     return methods.make(recipe.name, {**recipe.record(), **moved}) if moved else recipe

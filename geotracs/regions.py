@@ -1,6 +1,6 @@
 """The ``domain=`` argument: from what a user gives to a public region in a planar working CRS, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -73,7 +73,14 @@ class Region:
         return Border(self.shape)
 
 
-def resolve(domain: Any, data: gpd.GeoSeries, *, fit: str = "envelope", crs: Any = None) -> Region:
+def resolve(
+    domain: Any,
+    data: gpd.GeoSeries,
+    *,
+    fit: str = "envelope",
+    crs: Any = None,
+    error: Callable[[Domain], float] | None = None,
+) -> Region:
     """Return the public region to work in.
 
     Parameters
@@ -82,9 +89,12 @@ def resolve(domain: Any, data: gpd.GeoSeries, *, fit: str = "envelope", crs: Any
         See `geotracs.perturb`. All but the layers are in the CRS of ``data``.
     data : GeoSeries
         The private locations. Only their CRS is used, unless ``domain`` is None or turns out to be their extent.
+    error : callable, optional
+        The expected error on a domain, for ``fit="best"``.
     """
-    if not isinstance(fit, str) or fit not in FITS:
-        raise InputError(f"`fit` must be one of {list(FITS)}, got {fit!r}.")
+    fits = [*FITS, "best"]
+    if not isinstance(fit, str) or fit not in fits:
+        raise InputError(f"`fit` must be one of {fits}, got {fit!r}.")
     working = None if crs is None else crs_.parse(crs)
     if isinstance(domain, Globe):
         return _globe(domain, data.crs, working)
@@ -100,6 +110,9 @@ def resolve(domain: Any, data: gpd.GeoSeries, *, fit: str = "envelope", crs: Any
         )
     bounds = _wrapped(shape.bounds, data.crs)
     working = working or crs_.working_crs(data.crs, shape.bounds)
+    if fit == "best":
+        fitted_ways = {way: _planar(domain, shape, data.crs, working, way)[0] for way in FITS}
+        fit = min(FITS, key=lambda way: error(fitted_ways[way]))
     planar, kind = _planar(domain, shape, data.crs, working, fit)
     record = {"kind": kind, "fitted": fitted}
     if not fitted:

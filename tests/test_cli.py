@@ -94,6 +94,23 @@ def test_domain_from_a_file(run, source, tmp_path):
     assert code == 0
 
 
+def test_rounding_and_fits(run, source, tmp_path):
+    rng = np.random.default_rng(0)
+    points = gpd.points_from_xy(rng.uniform(139.5, 139.9, 40), rng.uniform(35.55, 35.85, 40))
+    gpd.GeoDataFrame({"name": [f"poi {i}" for i in range(40)]}, geometry=points, crs=4326).to_file(
+        tmp_path / "pois.gpkg"
+    )
+    arguments = ["perturb", source, tmp_path / "p.parquet", "--eps", 4, "--domain", bbox(TOKYO), "--fit", "oriented"]
+    code, _, _ = run(*arguments, "--round-to", tmp_path / "pois.gpkg", "--join", "name", "--place", "poi")
+    assert code == 0
+    assert list(files.read(tmp_path / "p.parquet").columns) == ["poi", "name", "geometry"]
+    assert run(*arguments, "--overwrite", "--round-to", "grid:1000")[0] == 0
+    assert files.read(tmp_path / "p.parquet")["place"].between(0, 45 * 45).all()
+    code, _, err = run(*arguments, "--overwrite", "--round-to", "grid:big")
+    assert code == 2
+    assert "needs a number" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

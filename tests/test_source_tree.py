@@ -11,9 +11,29 @@ import geotracs
 ROOT = Path(geotracs.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 ORDER = [
-    "errors", "randomness", "budget", "mechanisms", "blocks", "domains", "places", "methods", "metrics", "crs", "frames",
-    "regions", "rounding", "perturb", "compare", "datasets", "files", "maps", "accessor", "__init__", "cli", "__main__",
-]  # fmt: skip
+    "errors",
+    "randomness",
+    "budget",
+    "mechanisms",
+    "blocks",
+    "domains",
+    "places",
+    "methods",
+    "metrics",
+    "crs",
+    "frames",
+    "regions",
+    "rounding",
+    "perturb",
+    "compare",
+    "datasets",
+    "files",
+    "maps",
+    "accessor",
+    "__init__",
+    "cli",
+    "__main__",
+]
 ARRAYS_ONLY = ("mechanisms", "domains", "places", "methods", "metrics", "blocks", "budget")
 
 

@@ -7,7 +7,7 @@ from shapely.geometry.base import BaseGeometry
 SIDE = 256
 """Cells along each side of the grid that decides most containments without looking at the border."""
 OUTSIDE, INSIDE, BORDER = 0, 1, 2
-NUDGE = 1e-9
+NUDGE = 1e-11
 """How far inside the border, as a part of the polygon's size, a point is moved."""
 
 
@@ -36,13 +36,7 @@ class Border:
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
         """Say which points are inside or on the border."""
-        with np.errstate(invalid="ignore"):
-            column, row = (
-                (np.nan_to_num(xy[:, axis] - self._low[axis]) * (SIDE / self._size[axis]))
-                .clip(-1, SIDE)
-                .astype(np.int64)
-                for axis in (0, 1)
-            )
+        column, row = self._cells(xy[:, 0], 0), self._cells(xy[:, 1], 1)
         beyond = (column < 0) | (row < 0) | (column >= SIDE) | (row >= SIDE)
         kind = self._grid[np.where(beyond, 0, column), np.where(beyond, 0, row)]
         inside = kind == INSIDE
@@ -79,6 +73,12 @@ class Border:
         if len(astray):
             moved[astray] = shapely.get_coordinates(shapely.point_on_surface(self.geometry))[0]
         return moved
+
+    def _cells(self, x: np.ndarray, axis: int) -> np.ndarray:
+        """Return the column or row of the grid, -1 or SIDE for what is beyond it or nowhere."""
+        part = (x - self._low[axis]) * (SIDE / self._size[axis])
+        part[~np.isfinite(part)] = -1
+        return np.floor(np.clip(part, -1, SIDE)).astype(np.int64)
 
     def _classified(self) -> np.ndarray:
         """Classify the cells of a grid over the bounds: those that the border may touch are left open."""

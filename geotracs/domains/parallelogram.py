@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from geotracs.domains.rectangle import TOLERANCE, columns
+from geotracs.domains.rectangle import TOLERANCE, columns, evenly
 from geotracs.errors import DomainError
 
 
@@ -80,6 +80,10 @@ class Parallelogram:
         """Undo rounding: reports are inside already."""
         astray = ~np.all(self.half_planes[:, :2] @ xy.T <= self.half_planes[:, 2:], axis=0)
         xy[astray] = self.clip(xy[astray])
+
+    def spread(self, n: int) -> np.ndarray:
+        """Return n points spread evenly over the region: a public stand-in for locations."""
+        return self.from_unit(evenly(n))
 
     def to_unit(self, xy: np.ndarray) -> np.ndarray:
         """Map the parallelogram to the unit square."""

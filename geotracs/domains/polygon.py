@@ -1,4 +1,4 @@
-"""Polygons and multipolygons, with holes: mechanisms run on a fitted rectangle, reports are projected into the shape."""
+"""Polygons, with holes or in parts: mechanisms run on a fitted rectangle, reports are projected into the shape."""
 
 from functools import cached_property
 from typing import ClassVar
@@ -9,10 +9,10 @@ from shapely.geometry.base import BaseGeometry
 
 from geotracs.domains.border import Border
 from geotracs.domains.parallelogram import Parallelogram, half_planes
-from geotracs.domains.rectangle import Rectangle
+from geotracs.domains.rectangle import Rectangle, evenly
 from geotracs.errors import DomainError
 
-FITS = ("envelope", "oriented", "best")
+FITS = ("envelope", "oriented")
 
 
 class Polygon:
@@ -21,9 +21,8 @@ class Polygon:
     Parameters
     ----------
     geometry : shapely Polygon or MultiPolygon
-    fit : {"envelope", "oriented", "best"}
-        The rectangle in which Cartesian methods work: along the axes, the smallest rotated one, or the one of the two
-        with the smaller expected error, which is the one with the shorter diagonal.
+    fit : {"envelope", "oriented"}
+        The rectangle in which Cartesian methods work: along the axes, or the smallest rotated one.
 
     Notes
     -----
@@ -102,6 +101,12 @@ class Polygon:
         """Corners of the fitted rectangle."""
         return self.frame.from_unit(np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]]))
 
+    def spread(self, n: int) -> np.ndarray:
+        """Return about n points spread evenly over the polygon: a public stand-in for locations."""
+        found = self.frame.from_unit(evenly(64 * n))
+        found = found[self.border.covers(found)][:n]
+        return found if len(found) else np.array([self.centre])
+
     def from_unit(self, uv: np.ndarray) -> np.ndarray:
         """Map the unit square to the fitted rectangle, then into the polygon."""
         xy = self.frame.from_unit(uv)
@@ -113,10 +118,7 @@ def _fitted(geometry: BaseGeometry, fit: str) -> Rectangle | Parallelogram:
     envelope = Rectangle(*geometry.bounds)
     if fit == "envelope":
         return envelope
+    if fit != "oriented":
+        raise DomainError(f"`fit` must be one of {list(FITS)}, got {fit!r}.")
     xy = shapely.get_coordinates(shapely.minimum_rotated_rectangle(geometry))
-    oriented = Parallelogram(xy[0], xy[1] - xy[0], xy[3] - xy[0])
-    if fit == "oriented":
-        return oriented
-    # All mean squared errors of a rectangle are the same multiple of its squared diagonal.
-    shorter = np.hypot(*oriented.u) ** 2 + np.hypot(*oriented.v) ** 2
-    return oriented if shorter < np.sum((np.array(geometry.bounds[2:]) - geometry.bounds[:2]) ** 2) else envelope
+    return Parallelogram(xy[0], xy[1] - xy[0], xy[3] - xy[0])

@@ -16,6 +16,11 @@ def columns(n: int) -> np.ndarray:
     return np.empty((2, n)).T
 
 
+def evenly(n: int) -> np.ndarray:
+    """Return n points spread evenly over the unit square (the sequence of Roberts, 2018)."""
+    return (0.5 + np.arange(1, n + 1)[:, None] * [0.7548776662466927, 0.5698402909980532]) % 1
+
+
 @dataclass(frozen=True)
 class Rectangle:
     """A public rectangle in planar coordinates.
@@ -82,6 +87,10 @@ class Rectangle:
     def finish(self, xy: np.ndarray) -> None:
         """Undo rounding: reports are inside already."""
         self.clip(xy, out=xy)
+
+    def spread(self, n: int) -> np.ndarray:
+        """Return n points spread evenly over the region: a public stand-in for locations."""
+        return self.from_unit(evenly(n))
 
     def to_unit(self, xy: np.ndarray) -> np.ndarray:
         """Map the rectangle to the unit square."""

@@ -67,4 +67,20 @@ def run(
     return reports
 
 
-__all__ = ["METHODS", "Method", "TracsC", "TracsD", "make", "run"]
+def expected_error(method: Method, eps: float, domain: Domain, n: int = 4000) -> float:
+    """Return the mean displacement of locations spread evenly over a public domain, projection included.
+
+    From public information only: the same points and draws every time.
+
+    Examples
+    --------
+    >>> from geotracs.domains import Rectangle
+    >>> round(expected_error(make("tracs-c"), 4.0, Rectangle(0, 0, 1, 1)), 1)
+    0.3
+    """
+    xy = domain.spread(n)
+    reports = run(method, xy, np.arange(len(xy) + 1), eps, domain, randomness.Keystream(bytes(randomness.KEY_BYTES)))
+    return float(np.hypot(*(reports - xy).T).mean())
+
+
+__all__ = ["METHODS", "Method", "TracsC", "TracsD", "expected_error", "make", "run"]

@@ -1,0 +1,71 @@
+"""What an audit found: coordinates hide in more than numeric columns."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+
+import geotracs
+from geotracs import PrivacyWarning
+from tests.conftest import TOKYO
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        lambda f: f["lat"].astype(str),
+        lambda f: f.geometry.to_wkt(),
+        lambda f: pd.Series(list(f.geometry), index=f.index, dtype=object),
+        lambda f: f["lon"].round(3),
+    ],
+    ids=["string", "wkt", "geometries", "rounded"],
+)
+def test_disguised_coordinates_warn(tracks, disguise):
+    frame = tracks.assign(hidden=disguise(tracks))
+    with pytest.warns(PrivacyWarning, match="'hidden' holds the original locations"):
+        geotracs.perturb(frame, 4, domain=TOKYO, keep=["hidden"])
+
+
+def test_index_and_trajectory_columns_are_looked_at_too(tracks):
+    with (
+        pytest.warns(PrivacyWarning, match="index level 'lat' holds"),
+        pytest.warns(PrivacyWarning, match="'lon' holds"),
+    ):
+        geotracs.perturb(tracks.set_index(["lat", "lon"]), 4, domain=TOKYO, keep=[])
+    with pytest.warns(PrivacyWarning, match="'lat' holds"):
+        geotracs.perturb(tracks, 4, domain=TOKYO, keep=[], trajectory="lat")
+
+
+def test_errors_name_rows_by_position_when_labels_could_be_coordinates(tracks):
+    bad = tracks.set_index(["lat", "lon"])
+    bad.iloc[3, bad.columns.get_loc("person")] = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(geotracs.InputError, match=r"e.g. row 3;") as error:
+            geotracs.perturb(bad, 4, domain=TOKYO, keep=[], trajectory="person")
+    assert "35." not in str(error.value)
+
+
+def test_errors_do_not_chain_to_ones_that_quote_values(tracks):
+    with pytest.raises(geotracs.InputError) as error:
+        geotracs.perturb(tracks.assign(t="139.7671,35.6812"), 4, domain=TOKYO, keep=[], time="t")
+    assert error.value.__cause__ is None
+    assert error.value.__suppress_context__
+
+
+def test_unused_categories_and_levels_are_dropped(tracks):
+    frame = tracks.assign(person=pd.Categorical(tracks["person"], categories=["ann", "bob", "cleo", "dan"]))
+    private = geotracs.perturb(frame, 4, domain=TOKYO, keep=[], trajectory="person")
+    assert list(private["person"].cat.categories) == ["ann", "bob", "cleo"]
+    several = tracks.set_index(["person", "t"]).iloc[:5]
+    private = geotracs.perturb(several, 4, domain=TOKYO, keep=[])
+    assert len(private.index.levels[1]) <= 5
+
+
+def test_every_location_is_in_one_trajectory(tracks):
+    read = geotracs.frames.read(tracks, "person", "t")
+    assert read.lengths.tolist() == [20, 20, 20]
+    assert np.array_equal(np.sort(read.order), np.arange(60))
+    assert np.array_equal(read.in_frame_order(read.xy), shapely.get_coordinates(tracks.geometry.values))
