@@ -153,7 +153,8 @@ def perturb(
 def _into_domain(xy: np.ndarray, region: regions.Region, outside: str) -> np.ndarray:
     """Return the locations in the working CRS, inside the domain."""
     moved = region.enter(xy)
-    strangers = len(xy) - np.count_nonzero(region.domain.contains(moved))
+    inside = region.domain.contains(moved)
+    strangers = len(xy) - np.count_nonzero(inside)
     if strangers and outside == "raise":
         raise DomainError(
             f"{strangers} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, strangers)}Give a "

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -50,10 +49,11 @@ class Region:
 
     def leave(self, xy: np.ndarray) -> np.ndarray:
         """Bring reports back into the CRS of the data, where they are covered by the shape: rounding is undone."""
-        xy = crs_.transform(xy, self.crs, self.data_crs)
         if self.shape is None or self.crs == self.data_crs:
-            return xy
-        xy = np.array(xy, order="F")
+            return crs_.transform(xy, self.crs, self.data_crs)
+        polygon = isinstance(self.domain, Polygon)
+        unsure = np.flatnonzero(~self.domain.border.surely_covers(xy)) if polygon else np.arange(len(xy))
+        xy = crs_.transform(xy, self.crs, self.data_crs)
         if self.data_crs.is_geographic:
             middle = (self.shape.bounds[0] + self.shape.bounds[2]) / 2
             turn = 360 / crs_.degrees_per_unit(self.data_crs)
@@ -61,16 +61,13 @@ class Region:
         if isinstance(self.domain, Rectangle):
             Rectangle(*self.shape.bounds).finish(xy)
         else:
-            outside = np.flatnonzero(~self._border.covers(xy))
-            if len(outside):
-                xy[outside] = self._border.pull_in(xy[outside])
+            shapely.prepare(self.shape)
+            unsure = unsure[~shapely.intersects_xy(self.shape, xy[unsure, 0], xy[unsure, 1])]
+            if len(unsure):
+                xy[unsure] = Border(self.shape).pull_in(xy[unsure])
         if self.data_crs.is_geographic and not -turn / 2 <= self.shape.bounds[0] <= self.shape.bounds[2] <= turn / 2:
             xy[:, 0] = (xy[:, 0] + turn / 2) % turn - turn / 2
         return xy
-
-    @cached_property
-    def _border(self) -> Border:
-        return Border(self.shape)
 
 
 def resolve(

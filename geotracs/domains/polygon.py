@@ -78,9 +78,9 @@ class Polygon:
         """Say which locations are inside or on the border, or so near that rounding explains it."""
         inside = self.border.covers(xy)
         astray = np.flatnonzero(~inside & np.isfinite(xy).all(axis=1))
-        slack = 1e-9 * max(np.ptp(self.frame_vertices, axis=0))
-        near = np.hypot(*(self.border.nearest(xy[astray]) - xy[astray]).T) <= slack
-        inside[astray[near]] = True
+        if len(astray):
+            slack = 1e-9 * np.ptp(np.reshape(self.geometry.bounds, (2, 2)), axis=0).max()
+            inside[astray] = self.border.distance(xy[astray]) <= slack
         return inside
 
     def clip(self, xy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -95,11 +95,6 @@ class Polygon:
         outside = np.flatnonzero(~self.border.covers(xy))
         if len(outside):
             xy[outside] = self.border.pull_in(xy[outside])
-
-    @property
-    def frame_vertices(self) -> np.ndarray:
-        """Corners of the fitted rectangle."""
-        return self.frame.from_unit(np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]]))
 
     def spread(self, n: int) -> np.ndarray:
         """Return about n points spread evenly over the polygon: a public stand-in for locations."""
