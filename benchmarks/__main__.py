@@ -56,12 +56,12 @@ def against_scalar(n=2 * 10**6, m=2 * 10**4):
     """The bare methods per location, against plain Python."""
     rng = np.random.default_rng(0)
     xy, offsets = np.asfortranarray(rng.random((n, 2))), np.arange(0, n + 1, 100)
-    few = rng.random((m, 2)).tolist()
+    few, out = rng.random((m, 2)).tolist(), xy.copy(order="F")
     for name, plain, bar in [("tracs-c", scalar.tracs_c, 30), ("tracs-d", scalar.tracs_d, 60)]:
         recipe, domain, generator = methods.make(name), Rectangle(*SQUARE), randomness.source()
         slow, fast = interleaved(
             lambda plain=plain: plain(few, EPS, SQUARE),
-            lambda recipe=recipe: methods.run(recipe, xy, offsets, EPS, domain, generator),  # noqa: B023
+            lambda recipe=recipe: methods.run(recipe, xy, offsets, EPS, domain, generator, out=out),  # noqa: B023
             repeats=25,
         )
         times = (slow / m) / (fast / n)

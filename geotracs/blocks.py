@@ -44,7 +44,8 @@ def cuts(offsets: np.ndarray, *, whole: bool) -> np.ndarray:
 def run(task: Task, cuts: np.ndarray, *, progress: bool = False, workers: int | None = None) -> None:
     """Call ``task(part, number)`` for every block, over the cores."""
     parts = [slice(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
-    workers = workers or min(len(parts), os.cpu_count() or 1)
+    # One more than there are cores: while one waits for the interpreter, another can work.
+    workers = workers or min(len(parts), (os.cpu_count() or 1) + 1)
     with _bar(int(cuts[-1]), progress) as advance:
         if workers < 2:
             for number, part in enumerate(parts):

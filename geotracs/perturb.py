@@ -127,7 +127,9 @@ def perturb(
         recipe = _in_working_crs(recipe, region, rounding, typical)
         recipe.check(region.domain)
         inside = _into_domain(tracks.xy, region, outside)
-        reports = methods.run(recipe, inside, tracks.offsets, epsilons, region.domain, source, progress=progress)
+        reports = methods.run(
+            recipe, inside, tracks.offsets, epsilons, region.domain, source, out=inside, progress=progress
+        )
         which, xy = (None, region.leave(reports)) if rounding is None else rounding.apply(reports, region)
     guarantee = budget.Guarantee(
         method=recipe.name,

@@ -42,7 +42,9 @@ class Border:
         self._size = np.array(geometry.bounds[2:]) - self._low
         self._grid = self._classified()
         pieces = [_pieces(ring) for ring in _rings(shapely.segmentize(geometry, PIECE * self._size.max()))]
-        self._begin, self._along, self._inwards, self._at_begin, self._at_end = map(np.concatenate, zip(*pieces, strict=True))
+        self._begin, self._along, self._inwards, self._at_begin, self._at_end = map(
+            np.concatenate, zip(*pieces, strict=True)
+        )
         self._tree = cKDTree(self._begin + self._along / 2)
 
     def covers(self, xy: np.ndarray) -> np.ndarray:

@@ -39,9 +39,12 @@ def run(
     domain: Domain,
     rng: Source,
     *,
+    out: np.ndarray | None = None,
     progress: bool = False,
 ) -> np.ndarray:
     """Return the report of each location, block by block over the cores; the arguments are those of `Method.report`.
+
+    With ``out``, an array with contiguous columns that may be ``xy`` itself, the reports are written there.
 
     Examples
     --------
@@ -52,7 +55,8 @@ def run(
     (10, 2)
     """
     method.check(domain)
-    reports = np.array(xy, dtype=np.float64, order="F")
+    reports = np.empty((2, len(xy))).T if out is None else out
+    reports[...] = xy
     cuts = blocks.cuts(offsets, whole=method.sequential)
     streams = randomness.streams(rng, len(cuts) - 1)
 

@@ -11,10 +11,10 @@ from geotracs.mechanisms.lattice import CELLS
 LAST = CELLS - 1
 TURN = 2 * math.pi
 TINY = 1e-300
-LANES = 4
+LANES = 8
 """How many trajectories are walked in turns: the processor works on one while it waits for a division of another."""
-ARC_STARTS = np.exp(1j * TURN / 2**16 * np.arange(2**16)).view(np.float64).reshape(-1, 2)
-"""Cosine and sine of where each of 2**16 arcs begins: a cell's direction is that, turned by less than 1e-4."""
+ARC_STARTS = np.exp(1j * TURN / 2**12 * np.arange(2**12)).view(np.float64).reshape(-1, 2)
+"""Cosine and sine of where each of 2**12 arcs begins: a cell's direction is that, turned by less than 2e-3."""
 TANGENTS = 256
 ARCTANGENTS = np.arctan(np.arange(TANGENTS + 1) / TANGENTS)
 """Angles of the slopes k/256: an angle is the nearest of them and a rest below 1/512, good to 1e-16 by its series.
@@ -41,7 +41,7 @@ def walk(xs, ys, offsets, starts, follow, planes, turns, turn_windows, steps, st
         Draws of the direction and the distance mechanism.
     turn_windows, step_windows : arrays of int64
         Their windows: one for all locations, or one for each.
-    arcs : array of shape (2**16, 2)
+    arcs : array of shape (2**12, 2)
         `ARC_STARTS`; an argument, because numba cannot cache a function with a table inside.
     arctangents : array of shape (TANGENTS + 1,)
         `ARCTANGENTS`, likewise.
@@ -87,9 +87,10 @@ def walk(xs, ys, offsets, starts, follow, planes, turns, turn_windows, steps, st
                 cell = min(max(min(int(min(way, 1.0) * CELLS), LAST) - width // 2, 0), CELLS - width)
                 way = (((cell + int(steps[i])) & LAST) + 0.5) / CELLS
                 # Back from the chart, along the middle of the reported direction's cell.
-                cosine, sine = arcs[direction >> 16, 0], arcs[direction >> 16, 1]
-                angle = ((direction & 0xFFFF) + 0.5) * (TURN / CELLS)
-                short, aside = 1 - angle * angle / 2, angle - angle * angle * angle / 6
+                cosine, sine = arcs[direction >> 20, 0], arcs[direction >> 20, 1]
+                angle = ((direction & 0xFFFFF) + 0.5) * (TURN / CELLS)
+                square = angle * angle
+                short, aside = 1 - square / 2 * (1 - square / 12), angle * (1 - square / 6 * (1 - square / 20))
                 dx, dy = cosine * short - sine * aside, sine * short + cosine * aside
                 whole = 0.0
                 for side in range(len(planes)):
