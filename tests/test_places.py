@@ -212,8 +212,11 @@ def test_places_decide_the_start(tracks):
         for start in ("corner", "places")
     }
     assert ae["places"] < 0.9 * ae["corner"]
-    with pytest.raises(InputError, match="needs places"):
-        quiet(tracks, method="tracs-d", start="places")
+    fixed = quiet(frame, eps=4, method="tracs-d", trajectory="person", reference="places", round_to=pois)
+    assert frame.tracs.compare(fixed)["ae"] == pytest.approx(ae["places"], rel=0.1)
+    for option in ("start", "reference"):
+        with pytest.raises(InputError, match="needs places"):
+            quiet(tracks, method="tracs-d", **{option: "places"})
 
 
 def test_a_million_places():

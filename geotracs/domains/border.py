@@ -21,9 +21,9 @@ class Border:
 
     Notes
     -----
-    The nearest point of the border is found to within a millionth of the polygon's size. Let h be the length of the pieces, d
-    the distance of a point. Along a straight border the middles of its pieces are at distances of about ``d + s²/2d`` for
-    s = 0, h, 2h ... to both sides, so that the nearest piece is among the TRIED ones when d < 16 h; and farther away
+    The nearest point of the border is found to within a millionth of the polygon's size. Let h be the length of the
+    pieces and d the distance of a point. Along a straight border the middles of the pieces are about ``d + s²/2d`` away
+    for s = 0, h, 2h ... to both sides, so that the nearest piece is among the TRIED ones when d < 16 h; and beyond that
     another piece is farther by at most ``h²/8d < h/128``.
 
     Examples

@@ -31,9 +31,9 @@ class TracsD(Method):
     start : {"centre", "corner", "random", "places"} or (x, y)
         Public reference of the first location of each trajectory; "places" takes the one from which the public places
         of ``round_to`` are reported with the smallest expected error.
-    reference : "previous" or (x, y)
+    reference : {"previous", "places"} or (x, y)
         Reference of the other locations: the previous *reported* location as in Algorithm 1, or one public point
-        for every location.
+        for every location, which "places" chooses as it does for ``start``.
 
     Notes
     -----
@@ -53,7 +53,7 @@ class TracsD(Method):
         super().__post_init__()
         check_share(self.direction_share, "direction_share")
         _check_point(self.start, "start", ("centre", "corner", "random", "places"))
-        _check_point(self.reference, "reference", ("previous",))
+        _check_point(self.reference, "reference", ("previous", "places"))
         if self.reference != "previous" and self.start != "centre":
             raise InputError("`start` has no meaning when `reference` is a fixed point; give only `reference`.")
 
@@ -119,7 +119,7 @@ class TracsD(Method):
         errors = []
         for point in candidates.tolist():
             reports = sample.copy(order="F")
-            recipe = replace(self, start=tuple(point))
+            recipe = replace(self, reference="previous", start=tuple(point))
             recipe.report(reports, offsets, eps, domain, Keystream(bytes(32)))
             errors.append(np.hypot(*(reports - sample).T).mean())
         return tuple(candidates[np.argmin(errors)].tolist())
