@@ -33,14 +33,13 @@ class Points:
     def nearest(self, xy: np.ndarray) -> np.ndarray:
         """Return the number of the nearest place of each location."""
         xy, most = self._spread(xy), self._tree.n
-        found = self._first[self._tree.query(xy, k=1, workers=-1)[1]]
         if most == 1:
-            return found
-        rows, k = np.arange(len(xy)), 2
+            return np.full(len(xy), self._first[0])
+        found, rows, k = np.empty(len(xy), dtype=np.int64), _neighbours_together(xy), 2
         while len(rows):
             distance, which = self._tree.query(xy[rows], k=min(k, most), workers=-1)
             tied = distance == distance[:, :1]
-            found[rows] = np.where(tied, self._first[which], np.iinfo(np.int64).max).min(axis=1)
+            found[rows] = np.where(tied, self._first[which], len(self.xy)).min(axis=1)
             rows, k = rows[tied[:, -1]] if k < most else rows[:0], 2 * k
         return found
 
@@ -56,6 +55,14 @@ class Points:
         longitude, latitude = np.radians(xy).T
         level = np.cos(latitude)
         return np.column_stack([level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)])
+
+
+def _neighbours_together(xy: np.ndarray, side: int = 256) -> np.ndarray:
+    """Return an order in which neighbours follow each other, so that they find the index in the cache."""
+    if len(xy) == 0:
+        return np.arange(0)
+    column, row = (((x - x.min()) * side / (np.ptp(x) or 1)).astype(np.int64) for x in (xy[:, 0], xy[:, 1]))
+    return np.argsort(column * side + row, kind="stable")
 
 
 class Shapes:
