@@ -155,8 +155,7 @@ def perturb(
 def _into_domain(xy: np.ndarray, region: regions.Region, outside: str) -> np.ndarray:
     """Return the locations in the working CRS, inside the domain."""
     moved = region.enter(xy)
-    inside = region.domain.contains(moved)
-    strangers = len(xy) - np.count_nonzero(inside)
+    strangers = len(xy) - np.count_nonzero(region.domain.contains(moved))
     if strangers and outside == "raise":
         raise DomainError(
             f"{strangers} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, strangers)}Give a "
