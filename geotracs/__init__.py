@@ -5,8 +5,11 @@ Importing geotracs registers ``GeoDataFrame.tracs``.
 
 from importlib.metadata import version
 
-from geotracs import accessor as _accessor  # noqa: F401  (registers GeoDataFrame.tracs)
-from geotracs import datasets, domains, mechanisms, places
+import geotracs.accessor as _accessor  # noqa: F401  (registers GeoDataFrame.tracs)
+import geotracs.datasets as datasets
+import geotracs.domains as domains
+import geotracs.mechanisms as mechanisms
+import geotracs.places as places
 from geotracs.budget import Guarantee
 from geotracs.compare import compare
 from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning

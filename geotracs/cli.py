@@ -10,7 +10,8 @@ from typing import Any
 import click
 import pandas as pd
 
-from geotracs import files, maps
+import geotracs.files as files
+import geotracs.maps as maps
 from geotracs.budget import UNITS
 from geotracs.compare import compare
 from geotracs.datasets import sample_city

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from geotracs import crs as crs_
-from geotracs import frames, metrics
+import geotracs.crs as crs_
+import geotracs.frames as frames
+import geotracs.metrics as metrics
 from geotracs.errors import InputError
 
 

@@ -14,7 +14,7 @@ import pyogrio
 import shapely
 from pyogrio.errors import DataLayerError, DataSourceError
 
-from geotracs import crs as crs_
+import geotracs.crs as crs_
 from geotracs.errors import InputError, warn
 
 PARQUET = (".parquet", ".geoparquet", ".pq")

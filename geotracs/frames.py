@@ -10,7 +10,7 @@ import pandas as pd
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from geotracs import crs as crs_
+import geotracs.crs as crs_
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
 
 POINT, LINE = 0, 1

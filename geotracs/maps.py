@@ -7,8 +7,8 @@ import folium
 import geopandas as gpd
 import numpy as np
 
-from geotracs import crs as crs_
-from geotracs import frames
+import geotracs.crs as crs_
+import geotracs.frames as frames
 
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
 """The palette of Okabe and Ito, told apart by the colour-blind."""

@@ -9,8 +9,12 @@ import geopandas as gpd
 import numpy as np
 import shapely
 
-from geotracs import budget, frames, methods, randomness, regions
-from geotracs import crs as crs_
+import geotracs.budget as budget
+import geotracs.crs as crs_
+import geotracs.frames as frames
+import geotracs.methods as methods
+import geotracs.randomness as randomness
+import geotracs.regions as regions
 from geotracs.domains import Domain
 from geotracs.errors import DomainError, InputError
 from geotracs.rounding import Rounding, prepare

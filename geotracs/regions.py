@@ -11,7 +11,7 @@ import pyproj
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from geotracs import crs as crs_
+import geotracs.crs as crs_
 from geotracs.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle
 from geotracs.domains.border import Border
 from geotracs.domains.polygon import FITS

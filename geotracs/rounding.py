@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from geotracs import crs as crs_
+import geotracs.crs as crs_
 from geotracs.domains import Disc, Globe
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
 from geotracs.places import Cells, Grid, Points, Shapes

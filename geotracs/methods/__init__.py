@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from geotracs import blocks, randomness
+import geotracs.blocks as blocks
+import geotracs.randomness as randomness
 from geotracs.domains import Domain
 from geotracs.errors import InputError
 from geotracs.methods.base import Method
