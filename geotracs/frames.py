@@ -155,10 +155,12 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
             f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
             "keep=[...] for those that do not, or keep=[] to leave this message out."
         )
-    levels = gdf.index.to_frame(index=False) if isinstance(gdf.index, pd.MultiIndex) else gdf.index.to_frame(name="")
-    for column, values in [*((name, gdf[name]) for name in (*always, *asked)), *levels.items()]:
+    released = [(f"The kept column {name!r}", gdf[name]) for name in (*always, *asked)]
+    if not isinstance(gdf.index, pd.RangeIndex):
+        levels = gdf.index.to_frame(index=False)
+        released += [(f"The index level {name!r}", values) for name, values in levels.items()]
+    for what, values in released:
         if _holds_coordinates(gdf, values):
-            what = f"The index level {column!r}" if column in levels else f"The kept column {column!r}"
             warn(f"{what} holds the original locations, so the release does too; leave it out.", PrivacyWarning)
     return [column for column in gdf.columns if column in {*asked, *always}]
 
