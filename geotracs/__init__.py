@@ -8,10 +8,11 @@ from importlib.metadata import version
 import geotracs.accessor as _accessor  # noqa: F401  (registers GeoDataFrame.tracs)
 import geotracs.datasets as datasets
 import geotracs.domains as domains
+import geotracs.files as files
 import geotracs.mechanisms as mechanisms
 import geotracs.places as places
 from geotracs.budget import Guarantee
-from geotracs.compare import compare
+from geotracs.compare import compare, displacement
 from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning
 from geotracs.perturb import perturb
 
@@ -27,7 +28,9 @@ __all__ = [
     "PrivacyWarning",
     "compare",
     "datasets",
+    "displacement",
     "domains",
+    "files",
     "mechanisms",
     "perturb",
     "places",

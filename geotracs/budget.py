@@ -103,6 +103,8 @@ class Guarantee:
     trajectory: str | None = None
     time: str | None = None
     kept: list[str] = field(default_factory=list)
+    places: int | None = None
+    reproducible: bool = False
     version: str = ""
 
     @classmethod
@@ -112,7 +114,7 @@ class Guarantee:
         if not isinstance(record, Mapping) or not {"method", "epsilon"} <= set(record):
             raise InputError(
                 'This frame carries no record of a perturbation in attrs["tracs"]. Use the frame that perturb() '
-                "returned; GeoParquet keeps the record, other formats and some pandas operations drop it."
+                "returned. GeoParquet keeps the record, and GeoPackage if read by geotracs.files.read; others do not."
             )
         known = {f.name for f in fields(cls)}
         return cls(**{key: value for key, value in record.items() if key in known})
@@ -137,7 +139,10 @@ class Guarantee:
         return bool(self.domain.get("fitted"))
 
     def __str__(self) -> str:
-        return " ".join([self._promise(), self._composition(), self._region(), self._not_protected()])
+        sentences = [self._promise(), self._composition(), self._region(), self._not_protected()]
+        if self.reproducible:
+            sentences.append("The draws came from a fixed rng: whoever knows it can undo them.")
+        return " ".join(sentences)
 
     def _promise(self) -> str:
         what = "Each location" if self.unit == "location" else "Each trajectory"
@@ -164,9 +169,13 @@ class Guarantee:
                 f"The region is a {kind} fitted to the private data: its extent is not protected, and the guarantee "
                 "holds only among places inside it."
             )
-        bounds = ", ".join(f"{value:.6g}" for value in self.domain.get("bounds", []))
-        where = f" with bounds ({bounds}) in {self.domain.get('crs')}" if bounds else ""
-        return f"The region is a public {kind}{where}."
+        where = {"bounds": "with bounds", "centre": f"of {self.domain.get('radius')} m about"}
+        for key, words in where.items():
+            if key in self.domain:
+                numbers = ", ".join(_number(value) for value in self.domain[key])
+                kind += f" {words} ({numbers}) in {self.domain.get('crs')}"
+        rounded = "" if self.places is None else f" Reports were rounded to {self.places:,} public places."
+        return f"The region is a public {kind}.{rounded}"
 
     def _not_protected(self) -> str:
         columns = f", the kept columns ({', '.join(self.kept)})" if self.kept else ""

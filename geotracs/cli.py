@@ -1,6 +1,7 @@
 """The command line: ``geotracs perturb``, ``compare`` and ``demo``. Files in, files out; the functions do the work."""
 
 import ast
+import inspect
 import sys
 import warnings
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import pandas as pd
 
 import geotracs.files as files
 import geotracs.maps as maps
-from geotracs.budget import UNITS
+from geotracs.budget import UNITS, check_eps
 from geotracs.compare import compare
 from geotracs.datasets import sample_city
 from geotracs.errors import GeotracsError, InputError
@@ -98,8 +99,9 @@ def perturb_command(
 ):
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
-    IN and OUT may be GeoPackage, GeoJSON, GeoParquet, Shapefile, CSV and whatever else GDAL knows. Without --domain the
-    region is fitted to the private data, which the guarantee does not cover.
+    IN and OUT may be GeoPackage, GeoJSON, GeoParquet, Shapefile, FlatGeobuf, CSV and much else that GDAL knows;
+    name.gpkg|layername=roads names a layer. Without --domain the region is fitted to the private data, which the
+    guarantee does not cover.
 
     \b
     Examples:
@@ -150,13 +152,16 @@ def compare_command(original, perturbed, by, within, layer, x, y, input_crs):
 def demo_command(out, eps, people, overwrite):
     """Generate a city, perturb its tracks, and show what it cost."""
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{out!r} is a file; give a folder.")
     names = {method: folder / f"{method}.gpkg" for method in METHODS}
     page = folder / "map.html"
     for path in [*names.values(), page]:
         if path.exists() and not overwrite:
             raise InputError(f"{str(path)!r} exists already; use --overwrite to replace it.")
+    check_eps(eps)
     city = sample_city(people=people)
+    folder.mkdir(parents=True, exist_ok=True)
     columns = {"trajectory": "person", "time": "t"}
     click.echo(f"A generated city: {people} people, {len(city.tracks):,} locations.\n")
     releases = {
@@ -167,14 +172,14 @@ def demo_command(out, eps, people, overwrite):
     for method, private in releases.items():
         files.write(private, names[method], overwrite=overwrite)
     click.echo(f"{releases['tracs-d'].tracs.guarantee}\n")
-    maps.compare_map(city.tracks, releases["tracs-d"], **columns).save(page)
+    maps.compare_map(city.tracks, releases["tracs-d"], region=city.boundary, **columns).save(page)
     for path in [*names.values(), page]:
         click.echo(f"Written: {path}")
 
 
 def _domain(text: str | None) -> Any:
     """A bounding box or a file."""
-    if text is None or Path(text).exists():
+    if text is None or Path(text.partition("|")[0]).exists():
         return None if text is None else files.read(text)
     try:
         return tuple(float(part) for part in text.split(","))
@@ -187,9 +192,10 @@ def _places(text: str | None) -> Any:
     if text is None or not text.startswith("grid:"):
         return None if text is None else files.read(text)
     try:
-        return Grid(cell=float(text.removeprefix("grid:")))
+        cell = float(text.removeprefix("grid:"))
     except ValueError as error:
         raise InputError(f"`--round-to grid:METRES` needs a number, got {text!r}.") from error
+    return Grid(cell=cell)
 
 
 def _options(pairs: Sequence[str]) -> dict[str, Any]:
@@ -198,6 +204,8 @@ def _options(pairs: Sequence[str]) -> dict[str, Any]:
         name, equals, text = pair.partition("=")
         if not equals:
             raise InputError(f"`--option` must be NAME=VALUE, got {pair!r}.")
+        if name in inspect.signature(perturb).parameters:
+            raise InputError(f"{name!r} is not an option of a method; see --help for how to give it.")
         try:
             options[name] = ast.literal_eval(text)
         except (ValueError, SyntaxError):

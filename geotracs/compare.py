@@ -21,18 +21,16 @@ def displacement(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> pd.
     frames.check(original, "original frame")
     frames.check(perturbed, "perturbed frame")
     before, after = _aligned(original, perturbed)
-    present = ~(
-        shapely.is_missing(before) | shapely.is_empty(before) | shapely.is_missing(after) | shapely.is_empty(after)
-    )
+    counts = _counts(before, after)
+    present = counts > 0
     before, after = before[present], after[present]
-    counts = shapely.get_num_coordinates(before)
-    if not np.array_equal(counts, shapely.get_num_coordinates(after)):
+    if not np.array_equal(counts[present], shapely.get_num_coordinates(after)):
         raise InputError(
             "The frames differ in the number of locations of some rows; compare a frame with its own release."
         )
     a, b = shapely.get_coordinates(before), shapely.get_coordinates(after)
     metres = crs_.metres_between(original.crs, a, crs_.transform(b, perturbed.crs, original.crs))
-    return pd.Series(metres, index=original.index[present].repeat(counts), name="displacement")
+    return pd.Series(metres, index=original.index.repeat(counts), name="displacement")
 
 
 def compare(
@@ -72,16 +70,21 @@ def compare(
     >>> len(compare(city.tracks, private, by="trajectory"))
     3
     """
+    within = np.atleast_1d(within).tolist()
     metres = displacement(original, perturbed)
     if by is None:
         return pd.Series(metrics.summary(metres.to_numpy(), within), name="metres")
-    labels = _labels(original, perturbed, by)
-    counts = shapely.get_num_coordinates(np.asarray(original.geometry.values))
-    counts = np.where(shapely.is_missing(np.asarray(perturbed.geometry.values)), 0, counts)
-    groups = metres.groupby(np.repeat(labels, counts), sort=False)
+    rows = np.repeat(np.arange(len(original)), _counts(*_aligned(original, perturbed)))
+    groups = metres.groupby(_labels(original, perturbed, by)[rows], sort=False, dropna=False)
     table = pd.DataFrame({label: metrics.summary(part.to_numpy(), within) for label, part in groups}).T
     table.index.name = by
     return table
+
+
+def _counts(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return how many locations each row has, 0 where one of the two is missing or empty."""
+    counts = shapely.get_num_coordinates(before)
+    return np.where(shapely.is_missing(after) | shapely.is_empty(after), 0, counts)
 
 
 def _aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -95,6 +98,8 @@ def _aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[n
 
 
 def _labels(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, by: str) -> np.ndarray:
+    if not isinstance(by, str):
+        raise InputError(f"`by` must be the name of a column, got {type(by).__name__}.")
     if by == "trajectory" and by not in original.columns:
         recorded = perturbed.attrs.get("tracs", {}).get("trajectory")
         if recorded is None:

@@ -32,6 +32,14 @@ def parse(crs: Any, name: str = "crs") -> pyproj.CRS:
         raise CRSError(f"`{name}` is not a CRS that pyproj knows: {crs!r}.") from error
 
 
+def parse_planar(crs: Any) -> pyproj.CRS:
+    """Return a CRS to work in, which must be planar."""
+    parsed = parse(crs)
+    if parsed.is_geographic or parsed.is_geocentric:
+        raise CRSError("`crs` must be a planar (projected) CRS: distances and directions are measured in it.")
+    return parsed
+
+
 def working_crs(crs: pyproj.CRS, bounds: Bounds) -> pyproj.CRS:
     """Choose the planar CRS for a public region.
 
@@ -71,7 +79,7 @@ def working_crs(crs: pyproj.CRS, bounds: Bounds) -> pyproj.CRS:
         conversion = LambertAzimuthalEqualAreaConversion(
             latitude_natural_origin=middle_lat, longitude_natural_origin=middle_lon
         )
-    return ProjectedCRS(conversion=conversion, geodetic_crs=crs.geodetic_crs, name="geotracs working CRS")
+    return _projected(crs, conversion)
 
 
 def centred_crs(crs: pyproj.CRS, centre: tuple[float, float]) -> pyproj.CRS:
@@ -84,7 +92,7 @@ def centred_crs(crs: pyproj.CRS, centre: tuple[float, float]) -> pyproj.CRS:
     conversion = AzimuthalEquidistantConversion(
         latitude_natural_origin=latitude, longitude_natural_origin=(longitude + 180) % 360 - 180
     )
-    return ProjectedCRS(conversion=conversion, geodetic_crs=crs.geodetic_crs, name="geotracs working CRS")
+    return _projected(crs, conversion)
 
 
 def in_degrees(crs: pyproj.CRS) -> pyproj.CRS:
@@ -118,10 +126,29 @@ def metres_between(crs: pyproj.CRS, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(crs.get_geod().inv(a[:, 0], a[:, 1], b[:, 0], b[:, 1])[2])
 
 
+def usual(crs: pyproj.CRS, xy: np.ndarray) -> list[pyproj.CRS]:
+    """Return CRSs in which someone may have written the same locations down: degrees, Web Mercator, UTM."""
+    if crs.geodetic_crs is None:
+        return []
+    degrees = parse("EPSG:4326")
+    longitude, latitude = np.median(transform(xy, crs, degrees), axis=0)
+    if not (np.isfinite(longitude) and np.isfinite(latitude)):
+        return [degrees]
+    zone = int((longitude + 180) // 6) % 60 + 1
+    return [degrees, parse("EPSG:3857"), parse(f"EPSG:{(32600 if latitude >= 0 else 32700) + zone}")]
+
+
 def label(crs: pyproj.CRS) -> str:
     """Return a short name such as ``EPSG:4326`` where there is one, and the whole definition otherwise."""
     known = crs.to_json_dict().get("id")
     return f"{known['authority']}:{known['code']}" if known else crs.to_wkt()
+
+
+def _projected(crs: pyproj.CRS, conversion: Any) -> pyproj.CRS:
+    try:
+        return ProjectedCRS(conversion=conversion, geodetic_crs=crs.geodetic_crs, name="geotracs working CRS")
+    except PyprojCRSError as error:
+        raise CRSError("No planar CRS can be made from that of the data; give one with `crs`.") from error
 
 
 def _is_city(width: float, south: float, north: float) -> bool:
@@ -130,6 +157,11 @@ def _is_city(width: float, south: float, north: float) -> bool:
     middle = math.cos(math.radians((south + north) / 2))
     edge = math.cos(math.radians(max(abs(south), abs(north))))
     return edge > 0 and middle / edge - 1 <= CITY_DISTORTION
+
+
+def turn(crs: pyproj.CRS) -> float:
+    """Return a full turn of longitude in the unit of the CRS; infinite for a planar one."""
+    return 360 / degrees_per_unit(crs) if crs.is_geographic else math.inf
 
 
 def degrees_per_unit(crs: pyproj.CRS) -> float:

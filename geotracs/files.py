@@ -29,6 +29,8 @@ def read(
 
     Parameters
     ----------
+    path : str or Path
+        A file; ``name.gpkg|layername=roads`` names one of its layers, as in QGIS.
     layer : str, optional
         Layer of a file that has several.
     x, y : str, optional
@@ -37,20 +39,23 @@ def read(
     crs : optional
         CRS of a file that does not say it.
     """
-    path = Path(path)
+    name, _, suffix = str(path).partition("|layername=")  # as QGIS writes it
+    path, layer = Path(name), layer or suffix or None
     if not path.exists():
-        raise InputError(f"There is no file {str(path)!r}.")
+        raise InputError(f"There is no file {name!r}.")
     try:
         if _is(path, PARQUET):
             frame = gpd.read_parquet(path)
         elif _is(path, CSV):
             return _from_table(pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ","), x, y, crs)
         else:
+            layer = layer or _only_layer(path)
             with warnings.catch_warnings(record=True) as caught:  # GDAL quotes the coordinates it cannot read
                 warnings.simplefilter("always")
                 frame = gpd.read_file(path, layer=layer, engine="pyogrio")
-            if caught:
-                warn(f"GDAL gave {len(caught)} warning(s) while reading {str(path)!r}; check that it is complete.")
+            troubles = [w for w in caught if "successfully parsed" not in str(w.message)]
+            if troubles:
+                warn(f"GDAL gave {len(troubles)} warning(s) while reading {str(path)!r}; check that it is complete.")
             frame.attrs.update(_metadata(path, layer))
     except (DataSourceError, DataLayerError, OSError, ValueError) as error:
         if isinstance(error, InputError):
@@ -118,7 +123,7 @@ def _from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> 
     if crs is None and not degrees:
         raise InputError("The CSV file does not say its CRS; give it, e.g. --input-crs EPSG:32654.")
     for name in (x, y):
-        if not pd.api.types.is_numeric_dtype(table[name]):
+        if len(table) and not pd.api.types.is_numeric_dtype(table[name]):
             raise InputError(f"The coordinate column {name!r} does not hold numbers only.")
     points = shapely.points(table[x].to_numpy(float), table[y].to_numpy(float))
     points[table[[x, y]].isna().any(axis=1).to_numpy()] = None
@@ -138,7 +143,10 @@ def _coordinate(table: pd.DataFrame, given: str | None, usual: tuple[str, ...], 
     for column in table.columns:
         if str(column).lower() == letter:
             return column, False
-    raise InputError(f"The CSV file has no column that looks like {letter}; name it with --{letter}.")
+    raise InputError(
+        f"The CSV file has no column that looks like {letter}; name it with --{letter}. (Columns must be separated by "
+        "commas, or by tabs in a .tsv file.)"
+    )
 
 
 def _to_table(frame: gpd.GeoDataFrame) -> pd.DataFrame:
@@ -147,6 +155,13 @@ def _to_table(frame: gpd.GeoDataFrame) -> pd.DataFrame:
     names = ("lon", "lat") if frame.crs is not None and frame.crs.is_geographic else ("x", "y")
     table = pd.DataFrame(frame.drop(columns=frame.geometry.name))
     return table.assign(**{names[0]: frame.geometry.x, names[1]: frame.geometry.y})
+
+
+def _only_layer(path: Path) -> str | None:
+    layers = [str(name) for name, kind in pyogrio.list_layers(path) if kind is not None]
+    if len(layers) > 1:
+        raise InputError(f"{str(path)!r} has several layers: {', '.join(layers)}; give {path.name}|layername=NAME.")
+    return layers[0] if layers else None
 
 
 def _metadata(path: Path, layer: str | None) -> dict[str, Any]:

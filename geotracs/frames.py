@@ -14,6 +14,9 @@ import geotracs.crs as crs_
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
 
 POINT, LINE = 0, 1
+GEOMETRY_TYPES = (
+    "Point", "LineString", "LinearRing", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "Collection",
+)  # fmt: skip
 SHOWN = 5
 """How many row labels an error names at most."""
 
@@ -110,6 +113,8 @@ def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
         raise InputError(f"The {name} has no active geometry column; choose one with gdf.set_geometry(...).")
     if (gdf.columns == gdf.active_geometry_name).sum() > 1:
         raise InputError(f"The {name} has several columns named {gdf.active_geometry_name!r}; rename all but one.")
+    if gdf.crs is not None and gdf.crs.is_geocentric:
+        raise CRSError(f"The {name} is in a geocentric CRS, where x and y are no place; use gdf.to_crs('EPSG:4326').")
     if gdf.crs is None:
         raise CRSError(f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326').")
 
@@ -167,7 +172,9 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
 
 def _check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
     for name in names:
-        count = (gdf.columns == name).sum()
+        if pd.api.types.is_list_like(name) and not isinstance(name, tuple):
+            raise InputError(f"A column must be given by its name, got {type(name).__name__}.")
+        count = sum(column == name for column in gdf.columns)
         if count == 0:
             raise InputError(f"There is no column {name!r}; the columns are {[str(c) for c in gdf.columns]}.")
         if count > 1:
@@ -182,7 +189,7 @@ def _check_types(geometry: np.ndarray) -> int:
         return POINT
     if len(kinds) == 1 and kinds[0] in (POINT, LINE):
         return int(kinds[0])
-    names = [shapely.GeometryType(kind).name.title() for kind in kinds]
+    names = [GEOMETRY_TYPES[kind] for kind in kinds]
     found = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
     raise InputError(
         f"The geometries must be all Point or all LineString, got {found}. Use gdf.explode() for multi-part "
@@ -270,7 +277,7 @@ def _location_order(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _holds_coordinates(gdf: gpd.GeoDataFrame, values: pd.Series) -> bool:
-    """Whether a column holds geometries, or (nearly) one of the coordinates in the frame's CRS or in degrees.
+    """Whether a column holds geometries, or (nearly) one of the coordinates in the frame's CRS or a usual one.
 
     A courtesy, not a proof: a geohash or a street address goes unnoticed.
     """
@@ -292,7 +299,8 @@ def _holds_coordinates(gdf: gpd.GeoDataFrame, values: pd.Series) -> bool:
     if np.isnan(numbers).all():
         return False
     xy = shapely.get_coordinates(geometry[points])
-    coordinates = np.column_stack([xy, crs_.transform(xy, gdf.crs, crs_.parse("EPSG:4326"))])
+    coordinates = np.column_stack([xy, *(crs_.transform(xy, gdf.crs, other) for other in crs_.usual(gdf.crs, xy))])
+    coordinates = coordinates[:, np.isfinite(coordinates).all(axis=0)]
     spread = np.ptp(coordinates, axis=0)
     return bool(np.any(np.nanmedian(np.abs(coordinates - numbers[:, None]), axis=0) <= 0.02 * spread))
 

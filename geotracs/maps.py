@@ -1,5 +1,6 @@
 """Folium maps of tracks before and after."""
 
+import html
 import itertools
 from collections.abc import Iterator
 
@@ -19,40 +20,59 @@ def compare_map(
     original: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame,
     *,
+    region: gpd.GeoDataFrame | None = None,
     trajectory: str | None = None,
     time: str | None = None,
     most: int = len(COLOURS),
 ) -> folium.Map:
-    """Draw tracks before (full lines) and after (dashed), a colour a trajectory.
+    """Draw tracks before (full lines) and after (thin dashes), a colour a trajectory.
 
     Parameters
     ----------
+    region : GeoDataFrame, optional
+        The public region, to draw its border.
     trajectory, time : str, optional
         As given to `perturb`.
     most : int
         How many trajectories to draw; the first ones.
     """
-    map_ = folium.Map(tiles="OpenStreetMap")
-    before = folium.FeatureGroup("original").add_to(map_)
-    after = folium.FeatureGroup("perturbed").add_to(map_)
+    map_ = folium.Map()
+    map_.get_root().title = "geotracs: before and after"
+    if region is not None:
+        style = {"color": "#444444", "weight": 2, "fillOpacity": 0}
+        folium.GeoJson(region.geometry.to_crs(4326).to_json(), name="region", style_function=lambda _: style).add_to(
+            map_
+        )
     corners = []
-    for colour, track in _tracks(original, trajectory, time, most):
-        folium.PolyLine(track, color=colour, weight=4, opacity=0.9).add_to(before)
-        corners += [track.min(axis=0), track.max(axis=0)]
-    for colour, track in _tracks(perturbed, trajectory, time, most):
-        folium.PolyLine(track, color=colour, weight=1.5, opacity=0.7, dash_array="4 6").add_to(after)
-        corners += [track.min(axis=0), track.max(axis=0)]
+    for name, frame, style in (
+        ("perturbed", perturbed, {"weight": 1, "opacity": 0.5, "dash_array": "3 6"}),
+        ("original", original, {"weight": 4, "opacity": 0.95}),
+    ):
+        layer = folium.FeatureGroup(name).add_to(map_)
+        for colour, track in _tracks(frame, trajectory, time, most):
+            folium.PolyLine(track, color=colour, **style).add_to(layer)
+            corners += [track.min(axis=0), track.max(axis=0)]
     if corners:
         map_.fit_bounds([np.min(corners, axis=0).tolist(), np.max(corners, axis=0).tolist()])
     folium.LayerControl(collapsed=False).add_to(map_)
-    map_.get_root().html.add_child(folium.Element(f'<div style="{_STYLE}">{CAPTION}</div>'))
+    for text, place in ((_legend(original, perturbed, trajectory, most), "top: 12px"), (CAPTION, "bottom: 24px")):
+        map_.get_root().html.add_child(folium.Element(f'<div style="{place}; {STYLE}">{html.escape(text)}</div>'))
     return map_
 
 
-_STYLE = (
-    "position: fixed; bottom: 24px; left: 50%; transform: translateX(-50%); z-index: 1000; padding: 4px 12px; "
+STYLE = (
+    "position: fixed; left: 50%; transform: translateX(-50%); z-index: 1000; padding: 4px 12px; max-width: 60%; "
     "background: #fff3cd; border: 1px solid #b8860b; border-radius: 4px; font: 14px sans-serif"
 )
+
+
+def _legend(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, trajectory: str | None, most: int) -> str:
+    """Say what the lines are, in plain words."""
+    count = len(frames.read(original, trajectory).lengths)
+    shown = f"{most} of {count} trajectories" if count > most else f"{count} trajectories"
+    record = perturbed.attrs.get("tracs", {})
+    how = f" ({record['method']}, epsilon {record['epsilon']:g})" if record else ""
+    return f"{shown}, a colour each. Full lines: original. Dashes: perturbed{how}."
 
 
 def _tracks(

@@ -1,6 +1,7 @@
 """What perturbation cost: numbers from displacements. Numpy only."""
 
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def summary(displacement: np.ndarray, within: Sequence[float] = WITHIN) -> dict[
     >>> summary(np.array([100.0, 200.0, 600.0]), within=[500])
     {'ae': 300.0, 'median': 200.0, 'p95': 560.0, 'max': 600.0, 'rqp_500': 0.667}
     """
-    if any(not distance > 0 for distance in within):
+    if not all(isinstance(distance, Real) and distance > 0 for distance in within):
         raise InputError("`within` must hold distances greater than 0, in metres.")
     if len(displacement) == 0:
         numbers = [np.nan] * (4 + len(within))

@@ -7,6 +7,7 @@ from typing import Any
 
 import geopandas as gpd
 import numpy as np
+import pandas as pd
 import shapely
 
 import geotracs.budget as budget
@@ -20,6 +21,8 @@ from geotracs.errors import DomainError, InputError
 from geotracs.rounding import Rounding, prepare
 
 OUTSIDE = ("raise", "clip")
+SAMPLE = 2000
+"""How many places are tried when they decide where TraCS-D starts."""
 
 
 def perturb(
@@ -48,7 +51,8 @@ def perturb(
     Parameters
     ----------
     gdf : GeoDataFrame
-        Point rows, grouped by ``trajectory`` and ordered by ``time``, or LineString rows, one trajectory each. Any CRS.
+        Point rows, grouped by ``trajectory`` and ordered by ``time``, or LineString rows, one trajectory each unless
+        ``trajectory`` groups them. Any CRS.
         Missing and empty geometries stay as they are; Z and M are dropped with a warning. Never changed.
     eps : float
         Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``.
@@ -90,7 +94,8 @@ def perturb(
         Show a progress bar.
     **options
         Options of the method: ``window`` ("ogpm" or "r-sw"), and for "tracs-d" also ``direction_share``, ``start``
-        ("centre", "corner", "random" or a public point) and ``reference`` ("previous" or a public point).
+        ("centre", "corner", "random", "places" or a public point) and ``reference`` ("previous", "places" or a public
+        point).
 
     Returns
     -------
@@ -112,6 +117,8 @@ def perturb(
     eps = budget.check_eps(eps)
     options = {name: _plain(value) for name, value in options.items()}
     recipe = methods.make(method, options)
+    if round_to is None and (join or centroid):
+        raise InputError("`join` and `centroid` are for places; give them with `round_to`.")
     if outside not in OUTSIDE:
         raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {outside!r}.")
     tracks = frames.read(gdf, trajectory, time)
@@ -126,10 +133,10 @@ def perturb(
         typical = float(np.median(epsilons)) if len(tracks.xy) else eps
         region = regions.resolve(domain, gdf.geometry, fit=fit, crs=crs, error=_error(recipe, typical))
         if round_to is not None:
-            _check_new_columns([place, *join], kept)
+            _check_new_columns(place, join, [*kept, gdf.active_geometry_name], tracks)
             rounding = prepare(round_to, region, gdf.geometry, place=place, join=join, centroid=centroid)
-        recipe = _in_working_crs(recipe, region, rounding, typical)
         recipe.check(region.domain)
+        recipe = _in_working_crs(recipe, region, rounding, typical)
         inside = _into_domain(tracks.xy, region, outside)
         reports = methods.run(
             recipe, inside, tracks.offsets, epsilons, region.domain, source, out=inside, progress=progress
@@ -148,18 +155,25 @@ def perturb(
         trajectory=trajectory,
         time=time,
         kept=[str(name) for name in kept if name not in columns],
+        places=None if rounding is None else rounding.places.count,
+        reproducible=rng is not None,
         version=version("geotracs"),
     )
     added = None
     if rounding is not None and not tracks.are_lines:
-        added = rounding.table.iloc[tracks.in_frame_order(which)]
+        added = rounding.attributes(tracks.in_frame_order(which))
+    elif round_to is not None and region is None:
+        added = pd.DataFrame(columns=[place, *join])
     return frames.output(gdf, tracks.rebuild(xy), kept, {"tracs": guarantee.to_attrs()}, added)
 
 
 def _into_domain(xy: np.ndarray, region: regions.Region, outside: str) -> np.ndarray:
     """Return the locations in the working CRS, inside the domain."""
     moved = region.enter(xy)
-    strangers = len(xy) - np.count_nonzero(region.domain.contains(moved))
+    strangers = len(xy) - np.count_nonzero(region.contains(xy, moved))
+    nowhere = len(xy) - np.count_nonzero(np.isfinite(moved).all(axis=1))
+    if nowhere and outside == "clip":
+        raise DomainError(f"{nowhere} of {len(xy)} locations do not exist in the working CRS and cannot be moved.")
     if strangers and outside == "raise":
         raise DomainError(
             f"{strangers} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, strangers)}Give a "
@@ -172,10 +186,14 @@ def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
     """Guess what is wrong when no location is inside: swapped axes, or another hemisphere."""
     if strangers < len(xy):
         return ""
-    if region.domain.contains(region.enter(xy[:, ::-1])).mean() > 0.5:
+    swapped = xy[:, ::-1]
+    if region.contains(swapped, region.enter(swapped)).mean() > 0.5:
         return "With x and y swapped most would lie inside: check the order of the axes. "
     if region.shape is None or region.data_crs.geodetic_crs is None:
         return ""
+    west, south, east, north = region.shape.bounds
+    if not region.data_crs.is_geographic and -180 <= west < east <= 360 and -90 <= south < north <= 90:
+        return "Its bounds look like degrees, but a bounding box or geometry is taken to be in the CRS of the data. "
     degrees = crs_.in_degrees(region.data_crs)
     centre = np.array([region.shape.centroid.coords[0][:2]])
     there, here = (crs_.transform(points, region.data_crs, degrees) for points in (centre, xy))
@@ -194,10 +212,16 @@ def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     return functools.partial(methods.expected_error, methods.make(recipe.name, plain), eps)
 
 
-def _check_new_columns(new: list[str], kept: list[str]) -> None:
-    for name in new:
-        if name in kept or new.count(name) > 1:
-            raise InputError(f"The release would have two columns {name!r}; choose another name with `place`.")
+def _check_new_columns(place: str, join: Sequence[str], taken: list[str], tracks: frames.Tracks) -> None:
+    if not isinstance(place, str):
+        raise InputError(f"`place` must be the name of a column, got {type(place).__name__}.")
+    if join and tracks.are_lines:
+        raise InputError("`join` is for points; a line holds many locations in a row, each with a place of its own.")
+    if place in taken or place in join:
+        raise InputError(f"The release would have two columns {place!r}; choose another name with `place`.")
+    for name in join:
+        if name in taken:
+            raise InputError(f"The release would have two columns {name!r}; rename it in the layer.")
 
 
 def _in_working_crs(
@@ -210,9 +234,11 @@ def _in_working_crs(
         if value == "places":
             if rounding is None:
                 raise InputError(f'`{name}="places"` needs places; give them with `round_to`.')
-            moved[name] = recipe.best_start(rounding.places.xy, eps, region.domain)
+            moved[name] = recipe.best_start(rounding.places.some(SAMPLE), eps, region.domain)
         elif not isinstance(value, str):
             moved[name] = tuple(region.enter(np.array([value], dtype=float))[0].tolist())
+            if not np.isfinite(moved[name]).all():
+                raise InputError(f"`{name}` must be a point that exists in the CRS of the data.")
     return methods.make(recipe.name, {**recipe.record(), **moved}) if moved else recipe
 
 

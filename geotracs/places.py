@@ -30,6 +30,15 @@ class Points:
         distinct, self._first = np.unique(xy, axis=0, return_index=True)
         self._tree = cKDTree(self._spread(distinct))
 
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.xy)
+
+    def some(self, n: int) -> np.ndarray:
+        """Return where up to n of them are."""
+        return self.xy[_spread_over(self.count, n)]
+
     def nearest(self, xy: np.ndarray) -> np.ndarray:
         """Return the number of the nearest place of each location."""
         xy, most = self._spread(xy), self._tree.n
@@ -65,6 +74,11 @@ def _neighbours_together(xy: np.ndarray, side: int = 256) -> np.ndarray:
     return np.argsort(column * side + row, kind="stable")
 
 
+def _spread_over(count: int, n: int) -> np.ndarray:
+    """Return up to n numbers below count, evenly spread."""
+    return np.linspace(0, count - 1, min(count, n)).astype(np.int64)
+
+
 class Shapes:
     """Places that are lines or areas (or points among them): the nearest point of the nearest one.
 
@@ -84,9 +98,16 @@ class Shapes:
         self._tree = shapely.STRtree(self._geometries)
 
     @property
-    def xy(self) -> np.ndarray:
-        """A point of each place."""
-        return shapely.get_coordinates(shapely.centroid(self._geometries))
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._geometries)
+
+    def some(self, n: int) -> np.ndarray:
+        """Return the centroids of up to n of them."""
+        return self._centroids(_spread_over(self.count, n))
+
+    def _centroids(self, which: np.ndarray) -> np.ndarray:
+        return shapely.get_coordinates(shapely.centroid(self._geometries[which]))
 
     def round(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of the nearest place of each location, and the point of it that is nearest."""
@@ -95,7 +116,7 @@ class Shapes:
         which = np.full(len(xy), len(self._geometries))
         np.minimum.at(which, location, place)
         if self._centroid:
-            return which, self.xy[which]
+            return which, self._centroids(which)
         lines = shapely.shortest_line(self._geometries[which], points)
         return which, shapely.get_coordinates(shapely.get_point(lines, 0))
 
@@ -104,7 +125,8 @@ class Shapes:
 class Grid:
     """Cells of a grid over the domain: ``cell`` metres wide, or ``nx`` by ``ny`` of them.
 
-    Reports go to the middle of their cell; its label is ``row * nx + column``, counted from the lower left.
+    Reports go to the middle of their cell, or the nearest point of the region where that lies outside. The label is
+    ``row * nx + column``, counted from the lower left.
 
     Examples
     --------
@@ -148,9 +170,13 @@ class Cells:
     counts: tuple[int, int]
 
     @property
-    def xy(self) -> np.ndarray:
-        """The middle of each cell."""
-        return self._middle(np.arange(self.counts[0] * self.counts[1]))
+    def count(self) -> int:
+        """How many there are."""
+        return self.counts[0] * self.counts[1]
+
+    def some(self, n: int) -> np.ndarray:
+        """Return the middles of up to n of them."""
+        return self._middle(_spread_over(self.count, n))
 
     def round(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of each location's cell, and the cell's middle."""

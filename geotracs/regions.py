@@ -47,17 +47,31 @@ class Region:
         """Bring locations into the working CRS."""
         return crs_.transform(xy, self.data_crs, self.crs)
 
+    def contains(self, xy: np.ndarray, moved: np.ndarray) -> np.ndarray:
+        """Say which locations are inside, given in the CRS of the data and, ``moved``, in the working CRS."""
+        inside = np.isfinite(moved).all(axis=1)
+        if not isinstance(self.domain, Polygon) or self.crs == self.data_crs or crs_.is_affine(self.data_crs, self.crs):
+            return inside & self.domain.contains(moved)
+        # Straight borders of the shape are bent in the working CRS, and it is the shape that was given.
+        return inside & Polygon(self.shape).contains(self._unwrapped(xy))
+
+    def _unwrapped(self, xy: np.ndarray) -> np.ndarray:
+        """Return degrees with the longitudes counted on as in the shape; other coordinates as they are."""
+        if not self.data_crs.is_geographic:
+            return xy
+        middle, turn = (self.shape.bounds[0] + self.shape.bounds[2]) / 2, crs_.turn(self.data_crs)
+        xy = xy.copy(order="F")
+        xy[:, 0] = middle + (xy[:, 0] - middle + turn / 2) % turn - turn / 2
+        return xy
+
     def leave(self, xy: np.ndarray) -> np.ndarray:
         """Bring reports back into the CRS of the data, where they are covered by the shape: rounding is undone."""
-        if self.shape is None or self.crs == self.data_crs:
+        same = self.crs == self.data_crs
+        if self.shape is None or (same and not isinstance(self.domain, Parallelogram)):
             return crs_.transform(xy, self.crs, self.data_crs)
         polygon = isinstance(self.domain, Polygon)
         unsure = np.flatnonzero(~self.domain.border.surely_covers(xy)) if polygon else np.arange(len(xy))
-        xy = crs_.transform(xy, self.crs, self.data_crs)
-        if self.data_crs.is_geographic:
-            middle = (self.shape.bounds[0] + self.shape.bounds[2]) / 2
-            turn = 360 / crs_.degrees_per_unit(self.data_crs)
-            xy[:, 0] = middle + (xy[:, 0] - middle + turn / 2) % turn - turn / 2
+        xy = self._unwrapped(crs_.transform(xy, self.crs, self.data_crs))
         if isinstance(self.domain, Rectangle):
             Rectangle(*self.shape.bounds).finish(xy)
         else:
@@ -65,8 +79,9 @@ class Region:
             unsure = unsure[~shapely.intersects_xy(self.shape, xy[unsure, 0], xy[unsure, 1])]
             if len(unsure):
                 xy[unsure] = Border(self.shape).pull_in(xy[unsure])
-        if self.data_crs.is_geographic and not -turn / 2 <= self.shape.bounds[0] <= self.shape.bounds[2] <= turn / 2:
-            xy[:, 0] = (xy[:, 0] + turn / 2) % turn - turn / 2
+        half = crs_.turn(self.data_crs) / 2
+        if not -half <= self.shape.bounds[0] <= self.shape.bounds[2] <= half:
+            xy[:, 0] = (xy[:, 0] + half) % (2 * half) - half
         return xy
 
 
@@ -92,7 +107,7 @@ def resolve(
     fits = [*FITS, "best"]
     if not isinstance(fit, str) or fit not in fits:
         raise InputError(f"`fit` must be one of {fits}, got {fit!r}.")
-    working = None if crs is None else crs_.parse(crs)
+    working = None if crs is None else crs_.parse_planar(crs)
     if isinstance(domain, Globe):
         return _globe(domain, data.crs, working)
     if isinstance(domain, Disc):
@@ -122,8 +137,8 @@ def resolve(
 def _globe(globe: Globe, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
     if working is not None:
         raise CRSError("The globe is worked on in degrees; leave out `crs`.")
-    if crs.geodetic_crs is None:
-        raise CRSError("The globe needs data in a CRS of the Earth.")
+    if not crs.is_geographic:
+        raise CRSError("The globe needs data in degrees, e.g. gdf.to_crs('EPSG:4326'): no plane shows all of it.")
     record = {"kind": "globe", "fitted": False, "bounds": [-180.0, globe.south, 180.0, globe.north], "crs": "EPSG:4326"}
     return Region(globe, crs_.in_degrees(crs), crs, record)
 
@@ -134,6 +149,8 @@ def _disc(disc: Disc, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
     if not np.isfinite(centre).all():
         raise DomainError("The centre of the disc does not exist in the CRS of the data.")
     metres = working.axis_info[0].unit_conversion_factor
+    if disc.radius > 2e7:
+        raise DomainError("`radius` of a disc must be at most 20,000 km, half of the Earth's circumference.")
     planar = Disc(tuple(centre.tolist()), disc.radius / metres)
     record = {
         "kind": "disc",
@@ -190,13 +207,15 @@ def _box(bbox: Sequence[float], crs: pyproj.CRS) -> BaseGeometry:
     if not np.all(np.isfinite([xmin, ymin, xmax, ymax])):
         raise DomainError("`domain` holds NaN or infinite numbers; four finite ones are needed.")
     if crs.is_geographic and xmin > xmax:  # across the antimeridian
-        xmax += 360 / crs_.degrees_per_unit(crs)
+        xmax += crs_.turn(crs)
     if xmin >= xmax or ymin >= ymax:
         raise DomainError("`domain` has no area: (xmin, ymin, xmax, ymax) needs xmin < xmax and ymin < ymax.")
     return shapely.box(xmin, ymin, xmax, ymax)
 
 
 def _repaired(layer: gpd.GeoSeries) -> gpd.GeoSeries:
+    if not np.isfinite(shapely.get_coordinates(np.asarray(layer.values))).all():
+        raise DomainError("`domain` holds NaN or infinite coordinates.")
     invalid = ~layer.is_valid & ~layer.is_empty
     if not invalid.any():
         return layer
@@ -214,7 +233,7 @@ def _checked(geometry: BaseGeometry | None, crs: pyproj.CRS) -> BaseGeometry:
         raise DomainError("`domain` has no area; a public polygon is needed.")
     if not np.isfinite(shape.bounds).all():
         raise DomainError("`domain` cannot be brought into the CRS of the data; is its CRS right?")
-    turn = 360 / crs_.degrees_per_unit(crs) if crs.is_geographic else np.inf
+    turn = crs_.turn(crs)
     if shape.bounds[2] - shape.bounds[0] > turn / 2:  # perhaps in two parts on both sides of the antimeridian
         parts = shapely.get_parts(shape)
         west = shapely.bounds(parts)[:, 2] <= 0
@@ -248,5 +267,5 @@ def _planar(domain: Any, shape: BaseGeometry, crs: pyproj.CRS, working: pyproj.C
 def _wrapped(bounds: crs_.Bounds, crs: pyproj.CRS) -> list[float]:
     """Return bounds with longitudes up to 180 degrees; west > east means across the antimeridian."""
     xmin, ymin, xmax, ymax = (float(value) for value in bounds)
-    turn = 360 / crs_.degrees_per_unit(crs) if crs.is_geographic else np.inf
+    turn = crs_.turn(crs)
     return [xmin, ymin, xmax - turn if xmax > turn / 2 else xmax, ymax]

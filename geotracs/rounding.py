@@ -16,6 +16,8 @@ from geotracs.places import Cells, Grid, Points, Shapes
 from geotracs.regions import Region
 
 POINT = 0
+TORN = 1.5e7
+"""Wider than this in metres, a shape was torn by the projection."""
 
 
 @dataclass(frozen=True)
@@ -26,21 +28,30 @@ class Rounding:
     ----------
     places : Points, Shapes or Cells
         In the working CRS.
-    table : DataFrame
-        A row a place: its label, and what is joined to the release.
+    table : DataFrame, or str
+        A row a place: its label, and what is joined to the release. The name of the label column for cells, whose
+        labels are their numbers.
     exact : array, optional
         Where point places are in the CRS of the data, to the last digit.
     """
 
     places: Points | Shapes | Cells
-    table: pd.DataFrame
+    table: pd.DataFrame | str
     exact: np.ndarray | None = None
+
+    def attributes(self, which: np.ndarray) -> pd.DataFrame:
+        """Return the rows of the table for these places."""
+        return pd.DataFrame({self.table: which}) if isinstance(self.table, str) else self.table.iloc[which]
 
     def apply(self, reports: np.ndarray, region: Region) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of each report's place, and where it is in the CRS of the data."""
         which, xy = self.places.round(reports)
         if self.exact is not None:
             return which, self.exact[which]
+        if isinstance(self.places, Cells):  # a cell may reach out of the region with its middle
+            xy = np.asfortranarray(xy)
+            region.domain.finish(xy)
+            return which, region.leave(xy)
         return which, crs_.transform(xy, region.crs, region.data_crs)
 
 
@@ -65,6 +76,8 @@ def prepare(
         raise InputError(
             f"`round_to` must be a GeoDataFrame, a GeoSeries or a geotracs.places.Grid, got {type(round_to).__name__}."
         )
+    if isinstance(round_to, gpd.GeoDataFrame) and round_to.active_geometry_name is None:
+        raise InputError("`round_to` has no active geometry column; choose one with round_to.set_geometry(...).")
     if round_to.crs is None:
         raise CRSError("`round_to` has no CRS; set it with round_to.set_crs(...).")
     join = _checked_join(round_to, join)
@@ -72,11 +85,13 @@ def prepare(
     if np.array_equal(layer.total_bounds, data.total_bounds):
         warn("`round_to` has exactly the extent of the private data: rounding to it publishes them.", PrivacyWarning)
     moved = layer.geometry.to_crs(region.crs)
-    usable = np.isfinite(moved.bounds.to_numpy()).all(axis=1)
+    bounds = moved.bounds.to_numpy() * region.crs.axis_info[0].unit_conversion_factor
+    # A shape on the other side of the Earth is torn by the projection, and would run across the region.
+    usable = np.isfinite(bounds).all(axis=1) & (bounds[:, 2] - bounds[:, 0] < TORN)
     layer, moved = layer[usable], moved[usable]
     if layer.empty:
         raise InputError("`round_to` has no place with a geometry that exists in the working CRS.")
-    table = pd.DataFrame({place: layer.index.to_numpy()} | {name: layer[name].to_numpy() for name in join})
+    table = pd.DataFrame({place: layer.index} | {name: layer[name].array for name in join})
     geometries = shapely.force_2d(np.asarray(moved.values))
     _warn_if_outside(geometries, region)
     if np.all(shapely.get_type_id(geometries) == POINT):
@@ -103,7 +118,7 @@ def _grid(grid: Grid, region: Region, place: str) -> Rounding:
         raise InputError("A grid of equal cells does not fit the globe; round to a layer of points there.")
     xy = shapely.get_coordinates(_outline(region))
     cells = grid.over((*xy.min(axis=0), *xy.max(axis=0)), region.crs.axis_info[0].unit_conversion_factor)
-    return Rounding(cells, pd.DataFrame({place: np.arange(cells.counts[0] * cells.counts[1])}))
+    return Rounding(cells, place)
 
 
 def _warn_if_outside(geometries: np.ndarray, region: Region) -> None:

@@ -124,6 +124,9 @@ def test_rounding_and_fits(run, source, tmp_path):
         (["--eps", "4", "--option", "corner"], "must be NAME=VALUE"),
         (["--eps", "4", "--colour", "red"], "No such option"),
         (["--eps", "4", "--layer", "nope"], "cannot be read"),
+        (["--eps", "4", "--option", "eps=5"], "'eps' is not an option of a method"),
+        (["--eps", "4", "--round-to", "grid:-5"], "`cell` must be a length"),
+        (["--eps", "4", "--crs", "EPSG:4326"], "`crs` must be a planar"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(run, source, tmp_path, arguments, says):
@@ -181,6 +184,25 @@ def test_help(run, command):
     assert "Usage: geotracs" in out
 
 
+def test_several_layers(run, tracks, tmp_path):
+    for layer in ("roads", "rails"):
+        tracks.to_file(tmp_path / "two.gpkg", layer=layer)
+    arguments = ["--eps", 4, "--domain", bbox(TOKYO)]
+    code, _, err = run("perturb", tmp_path / "two.gpkg", tmp_path / "o.gpkg", *arguments)
+    assert code == 2
+    assert "several layers: roads, rails" in err
+    assert run("perturb", f"{tmp_path / 'two.gpkg'}|layername=rails", tmp_path / "o.gpkg", *arguments)[0] == 0
+
+
+def test_time_zones_are_no_trouble(run, tracks, tmp_path):
+    tracks.assign(t=tracks["t"].dt.tz_localize("Asia/Tokyo")).to_file(tmp_path / "zoned.gpkg")
+    code, _, err = run(
+        "perturb", tmp_path / "zoned.gpkg", tmp_path / "o.gpkg", "--eps", 4, "--domain", bbox(TOKYO), "--time", "t"
+    )
+    assert code == 0
+    assert "GDAL" not in err
+
+
 def test_demo(run, tmp_path):
     code, out, _ = run("demo", "--out", tmp_path / "demo", "--people", 4)
     assert code == 0
@@ -191,7 +213,11 @@ def test_demo(run, tmp_path):
         "tracs-c.gpkg",
         "tracs-d.gpkg",
     ]
-    assert "keep it confidential" in (tmp_path / "demo" / "map.html").read_text()
+    page = (tmp_path / "demo" / "map.html").read_text()
+    assert "keep it confidential" in page
+    assert "4 trajectories, a colour each. Full lines: original. Dashes: perturbed (tracs-d, epsilon 4)." in page
+    (tmp_path / "file").write_text("")
+    assert run("demo", "--out", tmp_path / "file")[0] == 2
     assert len(gpd.read_file(tmp_path / "demo" / "tracs-d.gpkg")) > 100
     code, _, err = run("demo", "--out", tmp_path / "demo", "--people", 4)
     assert code == 2

@@ -86,6 +86,21 @@ def test_rows_are_matched_by_label(pair):
     assert displacement(before, after.iloc[::-1]).tolist() == displacement(before, after).tolist()
 
 
+def test_by_with_missing_rows_in_another_order(pair):
+    before, after = pair
+    before.loc[1, "geometry"] = None
+    after.loc[1, "geometry"] = None
+    by = geotracs.compare(before, after.iloc[::-1], by="person", within=700)
+    assert by["max"].tolist() == pytest.approx([0, 1500.6], abs=0.1)
+    assert by.columns.tolist()[-1] == "rqp_700"
+
+
+def test_bad_arguments(pair):
+    for arguments, match in (({"within": ["a"]}, "`within`"), ({"by": ["person"]}, "`by` must be the name")):
+        with pytest.raises(InputError, match=match):
+            geotracs.compare(*pair, **arguments)
+
+
 def test_bad_pairs(pair):
     before, after = pair
     with pytest.raises(InputError, match="differ in their index"):

@@ -19,8 +19,10 @@ from tests.conftest import TOKYO
         lambda f: f.geometry.to_wkt(),
         lambda f: pd.Series(list(f.geometry), index=f.index, dtype=object),
         lambda f: f["lon"].round(3),
+        lambda f: f.to_crs(32654).geometry.x,
+        lambda f: f.to_crs(3857).geometry.y,
     ],
-    ids=["string", "wkt", "geometries", "rounded"],
+    ids=["string", "wkt", "geometries", "rounded", "utm", "mercator"],
 )
 def test_disguised_coordinates_warn(tracks, disguise):
     frame = tracks.assign(hidden=disguise(tracks))

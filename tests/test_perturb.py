@@ -435,7 +435,7 @@ def test_bad_frames(tracks):
     with pytest.raises(InputError, match="got 60 Polygon"):
         quiet(polygons)
     mixed = pd.concat([tracks, tracks.iloc[:2].set_geometry([shapely.LineString([(139.6, 35.6), (139.7, 35.7)])] * 2)])
-    with pytest.raises(InputError, match="got 60 Point, 2 Linestring"):
+    with pytest.raises(InputError, match="got 60 Point, 2 LineString"):
         quiet(gpd.GeoDataFrame(mixed, crs=4326))
     twice = pd.concat([tracks, tracks[["person"]]], axis=1)
     with pytest.raises(InputError, match="2 columns named 'person'"):

@@ -95,8 +95,8 @@ def test_cells_are_brute_force():
     rng = np.random.default_rng(0)
     xy = np.column_stack([rng.uniform(10, 80, 5000), rng.uniform(20, 40, 5000)])
     which, middle = cells.round(xy)
-    assert np.array_equal(which, brute_force(cells.xy, xy))
-    assert np.array_equal(middle, cells.xy[which])
+    assert np.array_equal(which, brute_force(cells.some(28), xy))
+    assert np.array_equal(middle, cells.some(28)[which])
     # On a line between cells: the upper or right one; beyond the grid: the last one.
     edge = np.array([[20.0, 25.0], [80.0, 40.0], [10.0, 20.0]])
     assert cells.round(edge)[0].tolist() == [8, 27, 0]
@@ -183,6 +183,49 @@ def test_grid(tracks):
     assert (
         quiet(tracks, round_to=Grid(nx=3, ny=2), domain=SHAPES["coast of 1,000"], outside="clip")["place"].notna().all()
     )
+
+
+@pytest.mark.parametrize("name", ["L", "ring", "coast of 1,000"])
+def test_cells_that_reach_out_are_reported_inside(name):
+    shape = SHAPES[name]
+    frame = gpd.GeoDataFrame(geometry=gpd.GeoSeries([shape], crs=4326).sample_points(500, rng=0).explode(), crs=4326)
+    private = quiet(frame, domain=shape, round_to=Grid(cell=900))
+    assert shapely.covers(shape, private.geometry.values).all()
+    assert private.groupby("place").geometry.nunique().eq(1).all()
+
+
+def test_a_grid_of_many_cells_costs_nothing(tracks):
+    private = quiet(tracks, round_to=Grid(nx=10**6, ny=10**6))
+    assert private["place"].max() < 10**12
+    assert private.attrs["tracs"]["places"] == 10**12
+    assert "rounded to 1,000,000,000,000 public places" in str(private.tracs.guarantee)
+
+
+def test_a_shape_on_the_other_side_of_the_earth_is_not_near():
+    roads = gpd.GeoSeries(
+        [shapely.LineString([(179.2, 51.6), (179.4, 51.8)]), shapely.LineString([(-2, 51.6), (2, 51.6)])], crs=4326
+    )
+    frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy(np.linspace(179.1, 179.9, 200), np.full(200, 51.6)), crs=4326)
+    assert (quiet(frame, domain=(179, 51.2, -179.5, 52), round_to=roads)["place"] == 0).all()
+
+
+def test_what_is_for_places_needs_places(tracks, pois):
+    for arguments in ({"join": ["name"]}, {"centroid": True}):
+        with pytest.raises(InputError, match="give them with `round_to`"):
+            quiet(tracks, **arguments)
+    line = gpd.GeoDataFrame(geometry=[shapely.LineString([(139.6, 35.6), (139.7, 35.7)])], crs=4326)
+    with pytest.raises(InputError, match="`join` is for points"):
+        quiet(line, round_to=pois, join=["name"])
+    for place in ("geometry", None):
+        with pytest.raises(InputError, match="`place`"):
+            quiet(tracks, round_to=pois, place=place)
+    with pytest.raises(InputError, match="no active geometry"):
+        quiet(tracks, round_to=gpd.GeoDataFrame({"a": [1]}))
+    assert list(quiet(tracks.iloc[:0], domain=None, round_to=pois, join=["name"]).columns) == [
+        "place",
+        "name",
+        "geometry",
+    ]
 
 
 def test_on_a_disc_and_the_globe(tracks, pois):

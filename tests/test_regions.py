@@ -288,8 +288,8 @@ def test_belt_and_projected_data():
     frame = frame[frame.geometry.y.between(-30, 60)]
     private = quiet(frame, 4, domain=Globe(south=-30, north=60))
     assert private.geometry.y.between(-30, 60).all()
-    mercator = frame.to_crs(3395)
-    assert quiet(mercator, 4, domain=Globe(south=-30, north=60)).crs.to_epsg() == 3395
+    with pytest.raises(CRSError, match="needs data in degrees"):
+        quiet(frame.to_crs(3395), 4, domain=Globe(south=-30, north=60))
     with pytest.raises(DomainError, match="lie outside the domain"):
         quiet(flights(), domain=Globe(south=-30, north=60))
     with pytest.raises(DomainError, match="straight ways to a border"):
@@ -337,6 +337,70 @@ def test_country_of_many_vertices():
     assert shapely.covers(country, private.geometry.values).all()
 
 
+@pytest.mark.parametrize("bounds", [(5, 47, 15, 55), (-10, 35, 40, 70), (-125, 25, -66, 49)])
+def test_locations_on_the_border_of_a_large_box_are_inside(bounds):
+    """Parallels are bent in the working CRS; what counts is the shape that was given."""
+    west, south, east, north = bounds
+    x, y = np.linspace(west, east, 300), np.linspace(south, north, 300)
+    edge = np.vstack([np.column_stack([x, np.full(300, lat)]) for lat in (south, north)])
+    edge = np.vstack([edge, *(np.column_stack([np.full(300, lon), y]) for lon in (west, east))])
+    frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy(*edge.T), crs=4326)
+    private = quiet(frame, 2, domain=bounds)
+    assert private.covered_by(shapely.box(*bounds)).all()
+    assert len(quiet(frame, 2, domain=None)) == len(frame)
+    with pytest.raises(DomainError, match=r"^1 of"):
+        quiet(pd.concat([frame, points(0, south - 1.5).iloc[:1]], ignore_index=True), domain=bounds)
+
+
+def test_locations_that_exist_nowhere_are_refused_whatever_is_asked():
+    frame = gpd.GeoDataFrame(geometry=[shapely.Point(10, 50), shapely.Point(50, 139.7)], crs=4326)
+    for domain in (shapely.Point(10, 50).buffer(0.3), (5, 47, 15, 55), Disc((10, 50), 20_000)):
+        for method in METHODS[1:] if isinstance(domain, Disc) else METHODS:
+            with pytest.raises(DomainError, match="1 of 2 locations do not exist in the working CRS"):
+                quiet(frame, method=method, domain=domain, outside="clip")
+
+
+def test_small_parallelogram_far_from_the_origin():
+    small = Parallelogram((5e5, 5e6), (4, 3), (-0.3, 0.4))
+    shape = shapely.Polygon(small.vertices)
+    frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy(*np.repeat(small.vertices, 2500, axis=0).T), crs=32633)
+    for method in METHODS:
+        assert shapely.covers(shape, quiet(frame, 60, method, domain=small).geometry.values).all()
+
+
+@pytest.mark.parametrize("sides", [3, 4, 5, 6])
+def test_every_vertex_of_a_convex_polygon_can_be_the_start(sides):
+    angle = np.linspace(0, 2 * np.pi, sides, endpoint=False) + 0.3
+    polygon = Polygon(shapely.Polygon(1000 * np.column_stack([np.cos(angle), np.sin(angle)])))
+    xy = polygon.spread(50)
+    for vertex in shapely.get_coordinates(polygon.geometry)[:-1].tolist():
+        recipe = methods.make("tracs-d", {"start": vertex})
+        assert polygon.contains(methods.run(recipe, xy, np.arange(51), 2.0, polygon, np.random.default_rng(0))).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"crs": 4326}, "`crs` must be a planar"),
+        ({"crs": 4978}, "`crs` must be a planar"),
+        ({"domain": shapely.from_wkt("POLYGON ((0 0, 1 inf, 1 1, 0 0))")}, "NaN or infinite coordinates"),
+        ({"method": "tracs-d", "domain": Disc((X, Y), 3e7)}, "at most 20,000 km"),
+        ({"method": "tracs-d", "start": (10, 95)}, "must be a point that exists"),
+        ({"method": "tracs-d", "domain": Globe(), "start": "places"}, "straight ways to a border"),
+    ],
+)
+def test_bad_combinations(tracks, arguments, match):
+    with pytest.raises(InputError, match=match):
+        quiet(tracks, **{"domain": (139.4, 35.5, 139.95, 35.9)} | arguments)
+
+
+def test_degrees_for_projected_data_are_recognised(tracks):
+    with pytest.raises(DomainError, match="Its bounds look like degrees"):
+        quiet(tracks.to_crs(32654), domain=(139.4, 35.5, 139.95, 35.9))
+    with pytest.raises(CRSError, match="geocentric"):
+        quiet(tracks.set_crs(4978, allow_override=True), domain=(139.4, 35.5, 139.95, 35.9))
+
+
 # Bad regions
 
 
@@ -347,6 +411,10 @@ def test_country_of_many_vertices():
         (lambda: Disc((0, 0), -5), "`radius` of a disc must be greater than 0"),
         (lambda: Disc((0, 0), math.nan), "`radius` of a disc must be greater than 0"),
         (lambda: Disc((0, math.nan), 1), "`centre` of a disc"),
+        (lambda: Disc("x", 1), "`centre` of a disc"),
+        (lambda: Disc((0, 0), None), "`radius` of a disc"),
+        (lambda: Globe("a", "b"), "-90 <= south"),
+        (lambda: Rectangle("a", 0, 1, 1), "`xmin` of a rectangle must be a number"),
         (lambda: Parallelogram((0, 0), (1, 2), (2, 4)), "must not be parallel"),
         (lambda: Parallelogram((0, 0), (0, 0), (2, 4)), "must not be parallel"),
         (lambda: Parallelogram((0, math.inf), (1, 0), (0, 1)), "`origin` of a parallelogram"),

@@ -21,10 +21,10 @@ class Border:
 
     Notes
     -----
-    The nearest point of the border is found to within a millionth of the polygon's size. Let h be the length of the
-    pieces and d the distance of a point. Along a straight border the middles of the pieces are about ``d + s²/2d`` away
-    for s = 0, h, 2h ... to both sides, so that the nearest piece is among the TRIED ones when d < 16 h; and beyond that
-    another piece is farther by at most ``h²/8d < h/128``.
+    The nearest point of the border is found to within a millionth of the polygon's size, or half a piece beside a dense
+    cluster of much shorter edges. Let h be the length of the pieces and d the distance of a point. Along a straight
+    border the middles of the pieces are about ``d + s²/2d`` away for s = 0, h, 2h ... to both sides, so that the
+    nearest piece is among the TRIED ones when d < 16 h; beyond that another is farther by at most ``h²/8d < h/128``.
 
     Examples
     --------

@@ -1,10 +1,12 @@
 """A disc about a public centre: the paper's circular region."""
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
+import shapely
 
-from geotracs.domains.rectangle import TOLERANCE, columns
+from geotracs.domains.rectangle import TOLERANCE, columns, two_numbers
 from geotracs.errors import DomainError
 
 
@@ -12,7 +14,8 @@ from geotracs.errors import DomainError
 class Disc:
     """A public disc.
 
-    Given to `geotracs.perturb`, ``centre`` is in the frame's CRS and ``radius`` in metres.
+    Given to `geotracs.perturb`, ``centre`` is in the frame's CRS and ``radius`` in metres of the working CRS, which are
+    true metres for data in degrees.
 
     Examples
     --------
@@ -25,12 +28,12 @@ class Disc:
     radius: float
 
     def __post_init__(self) -> None:
-        centre = np.asarray(self.centre, dtype=np.float64)
-        if centre.shape != (2,) or not np.isfinite(centre).all():
-            raise DomainError("`centre` of a disc must be two finite numbers.")
-        if not (np.isfinite(self.radius) and self.radius > 0):
+        centre = two_numbers(self.centre.coords[0][:2] if isinstance(self.centre, shapely.Point) else self.centre)
+        if centre is None:
+            raise DomainError("`centre` of a disc must be two finite numbers, or a point.")
+        if not (isinstance(self.radius, Real) and np.isfinite(self.radius) and self.radius > 0):
             raise DomainError(f"`radius` of a disc must be greater than 0, got {self.radius!r}.")
-        object.__setattr__(self, "centre", tuple(centre.tolist()))
+        object.__setattr__(self, "centre", centre)
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
         """Say which locations are inside or on the border; NaN never is."""
@@ -39,7 +42,7 @@ class Disc:
     def clip(self, xy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Move locations outside to the nearest point of the disc."""
         clipped = columns(len(xy)) if out is None else out
-        shrink = np.minimum(1, self.radius / np.maximum(self._distance(xy), np.finfo(float).tiny))
+        shrink = self.radius / np.maximum(self._distance(xy), self.radius)
         for axis in (0, 1):
             clipped[:, axis] = self.centre[axis] + (xy[:, axis] - self.centre[axis]) * shrink
         return clipped

@@ -1,6 +1,7 @@
 """The globe, or a belt of it between two latitudes: longitude is a circle, latitude an interval."""
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -27,7 +28,8 @@ class Globe:
     periodic: ClassVar[tuple[bool, bool]] = (True, False)
 
     def __post_init__(self) -> None:
-        if not -90 <= self.south < self.north <= 90:
+        ends = (self.south, self.north)
+        if not all(isinstance(end, Real) for end in ends) or not -90 <= self.south < self.north <= 90:
             raise DomainError("A belt of the globe needs -90 <= south < north <= 90.")
 
     @property

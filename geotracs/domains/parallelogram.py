@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from geotracs.domains.rectangle import TOLERANCE, columns, evenly
+from geotracs.domains.rectangle import TOLERANCE, columns, evenly, two_numbers
 from geotracs.errors import DomainError
 
 
@@ -30,10 +30,10 @@ class Parallelogram:
 
     def __post_init__(self) -> None:
         for name in ("origin", "u", "v"):
-            value = np.asarray(getattr(self, name), dtype=np.float64)
-            if value.shape != (2,) or not np.isfinite(value).all():
+            value = two_numbers(getattr(self, name))
+            if value is None:
                 raise DomainError(f"`{name}` of a parallelogram must be two finite numbers.")
-            object.__setattr__(self, name, tuple(value.tolist()))
+            object.__setattr__(self, name, value)
         if self.area <= 1e-12 * np.hypot(*self.u) * np.hypot(*self.v):
             raise DomainError("The sides `u` and `v` of a parallelogram must not be parallel; this one has no area.")
 

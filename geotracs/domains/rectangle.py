@@ -1,7 +1,8 @@
 """An axis-aligned rectangle: the paper's location space."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +15,15 @@ TOLERANCE = 1e-9
 def columns(n: int) -> np.ndarray:
     """Return an empty array of n pairs with contiguous columns: numpy is slow at pairs, and at fresh memory."""
     return np.empty((2, n)).T
+
+
+def two_numbers(value: Any) -> tuple[float, float] | None:
+    """Return two finite numbers, or None if that is not what is given."""
+    try:
+        pair = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return tuple(pair.tolist()) if pair.shape == (2,) and np.isfinite(pair).all() else None
 
 
 def evenly(n: int) -> np.ndarray:
@@ -43,6 +53,8 @@ class Rectangle:
 
     def __post_init__(self) -> None:
         for name in ("xmin", "ymin", "xmax", "ymax"):
+            if not isinstance(getattr(self, name), Real):
+                raise DomainError(f"`{name}` of a rectangle must be a number.")
             object.__setattr__(self, name, float(getattr(self, name)))
         if not np.all(np.isfinite([self.xmin, self.ymin, self.xmax, self.ymax])):
             raise DomainError("A rectangle needs four finite numbers: xmin, ymin, xmax, ymax.")

@@ -109,12 +109,12 @@ class TracsD(Method):
     def best_start(self, places: np.ndarray, eps: float, domain: Domain) -> Point:
         """Return the public point from which these public places are reported with the smallest mean error.
 
-        The paper's heuristic for discrete spaces, by trying a grid of points over the region on up to 2,000 places with
-        the same draws. Nothing here is private.
+        The paper's heuristic for discrete spaces, by trying a grid of points over the region with the same draws.
+        Nothing here is private.
         """
         steps = np.linspace(0, 1, 9)
         candidates = domain.from_unit(np.array(np.meshgrid(steps, steps)).reshape(2, -1).T)
-        sample = domain.clip(places[np.linspace(0, len(places) - 1, min(len(places), 2000)).astype(int)])
+        sample = domain.clip(places)
         offsets = np.arange(len(sample) + 1)
         errors = []
         for point in candidates.tolist():
@@ -131,7 +131,8 @@ class TracsD(Method):
         name, point = ("start", self.start) if self.reference == "previous" else ("reference", self.reference)
         point = np.array([named[point] if isinstance(point, str) else point], dtype=np.float64)
         planes = domain.half_planes
-        if not np.all(planes[:, :2] @ point[0] <= planes[:, 2] + 1e-9 * np.ptp(planes[:, 2])):
+        size = np.ptp(domain.frame.from_unit(np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])), axis=0).max()
+        if not np.all(planes[:, :2] @ point[0] <= planes[:, 2] + 1e-9 * size):
             raise DomainError(f"`{name}` must lie inside the domain; it is a public point in the frame's CRS.")
         return np.repeat(point, trajectories, axis=0)
 
