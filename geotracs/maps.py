@@ -36,13 +36,12 @@ def compare_map(
     most : int
         How many trajectories to draw; the first ones.
     """
-    map_ = folium.Map()
+    map_ = folium.Map(zoomSnap=0.25)
     map_.get_root().title = "geotracs: before and after"
     if region is not None:
-        style = {"color": "#444444", "weight": 2, "fillOpacity": 0}
-        folium.GeoJson(region.geometry.to_crs(4326).to_json(), name="region", style_function=lambda _: style).add_to(
-            map_
-        )
+        outline = {"color": "#444444", "weight": 2, "fillOpacity": 0}
+        border = folium.GeoJson(region.geometry.to_crs(4326).to_json(), name="region", style_function=lambda _: outline)
+        border.add_to(map_)
     corners = []
     for name, frame, style in (
         ("perturbed", perturbed, {"weight": 1, "opacity": 0.5, "dash_array": "3 6"}),
@@ -53,7 +52,7 @@ def compare_map(
             folium.PolyLine(track, color=colour, **style).add_to(layer)
             corners += [track.min(axis=0), track.max(axis=0)]
     if corners:
-        map_.fit_bounds([np.min(corners, axis=0).tolist(), np.max(corners, axis=0).tolist()])
+        map_.fit_bounds([np.min(corners, axis=0).tolist(), np.max(corners, axis=0).tolist()], padding=(50, 50))
     folium.LayerControl(collapsed=False).add_to(map_)
     for text, place in ((_legend(original, perturbed, trajectory, most), "top: 12px"), (CAPTION, "bottom: 24px")):
         map_.get_root().html.add_child(folium.Element(f'<div style="{place}; {STYLE}">{html.escape(text)}</div>'))
