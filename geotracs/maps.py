@@ -38,11 +38,12 @@ def compare_map(
     """
     map_ = folium.Map(zoomSnap=0.25)
     map_.get_root().title = "geotracs: before and after"
+    corners = []
     if region is not None:
         outline = {"color": "#444444", "weight": 2, "fillOpacity": 0}
         border = folium.GeoJson(region.geometry.to_crs(4326).to_json(), name="region", style_function=lambda _: outline)
         border.add_to(map_)
-    corners = []
+        corners += np.reshape(region.to_crs(4326).total_bounds, (2, 2))[:, ::-1].tolist()
     for name, frame, style in (
         ("perturbed", perturbed, {"weight": 1, "opacity": 0.5, "dash_array": "3 6"}),
         ("original", original, {"weight": 4, "opacity": 0.95}),
