@@ -101,8 +101,12 @@ def in_degrees(crs: pyproj.CRS) -> pyproj.CRS:
     return base if abs(degrees_per_unit(base) - 1) < 1e-9 else parse("EPSG:4326")
 
 
-def is_affine(crs: pyproj.CRS, working: pyproj.CRS) -> bool:
-    """Whether ``working`` is an equidistant cylindrical projection of ``crs``: straight lines stay straight."""
+def keeps_lines(crs: pyproj.CRS, working: pyproj.CRS) -> bool:
+    """Whether ``working`` is an equidistant cylindrical projection of ``crs``.
+
+    Boxes stay rectangles there, and straight lines straight: exactly with a PROJ that takes the Earth for a sphere in
+    this projection, and to centimetres over a city with later ones.
+    """
     operation = working.coordinate_operation
     return operation is not None and operation.method_name == "Equidistant Cylindrical" and working.geodetic_crs == crs
 

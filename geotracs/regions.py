@@ -50,9 +50,9 @@ class Region:
     def contains(self, xy: np.ndarray, moved: np.ndarray) -> np.ndarray:
         """Say which locations are inside, given in the CRS of the data and, ``moved``, in the working CRS."""
         inside = np.isfinite(moved).all(axis=1)
-        if not isinstance(self.domain, Polygon) or self.crs == self.data_crs or crs_.is_affine(self.data_crs, self.crs):
+        if self.shape is None or self.crs == self.data_crs or isinstance(self.domain, Rectangle):
             return inside & self.domain.contains(moved)
-        # Straight borders of the shape are bent in the working CRS, and it is the shape that was given.
+        # Slanted borders of the shape are bent in the working CRS, if only by centimetres, and the shape is what was given.
         return inside & Polygon(self.shape).contains(self._unwrapped(xy))
 
     def _unwrapped(self, xy: np.ndarray) -> np.ndarray:
@@ -245,7 +245,7 @@ def _checked(geometry: BaseGeometry | None, crs: pyproj.CRS) -> BaseGeometry:
 
 def _planar(domain: Any, shape: BaseGeometry, crs: pyproj.CRS, working: pyproj.CRS, fit: str) -> tuple[Domain, str]:
     """Return the region in the working CRS, in the simplest form that it has there."""
-    straight = working == crs or crs_.is_affine(crs, working)
+    straight = working == crs or crs_.keeps_lines(crs, working)
 
     def move(xy: np.ndarray) -> np.ndarray:
         moved = crs_.transform(xy, crs, working)

@@ -3,7 +3,7 @@ import pyproj
 import pytest
 
 from geotracs import CRSError, DomainError
-from geotracs.crs import degrees_per_unit, is_affine, label, metres_between, parse, transform, working_crs
+from geotracs.crs import degrees_per_unit, keeps_lines, label, metres_between, parse, transform, working_crs
 
 WGS84 = pyproj.CRS("EPSG:4326")
 
@@ -30,10 +30,15 @@ def test_city_or_country(bounds, name):
 def test_a_box_stays_a_rectangle_and_lines_stay_straight_in_a_city():
     bounds = (139.4, 35.5, 139.9, 35.9)
     crs = working_crs(WGS84, bounds)
-    assert is_affine(WGS84, crs)
+    assert keeps_lines(WGS84, crs)
     xy = np.random.default_rng(0).uniform((139.4, 35.5), (139.9, 35.9), (100, 2))
     a, b, halfway = (transform(points, WGS84, crs) for points in (xy[:50], xy[50:], (xy[:50] + xy[50:]) / 2))
-    assert np.allclose((a + b) / 2, halfway, atol=1e-6)
+    assert np.allclose((a + b) / 2, halfway, rtol=0, atol=0.5)  # of some 50 km
+    west, east = transform(np.array([[139.4, 35.5], [139.4, 35.9], [139.9, 35.5], [139.9, 35.9]]), WGS84, crs).reshape(
+        2, 2, 2
+    )
+    assert np.ptp(west[:, 0]) < 1e-6
+    assert np.allclose(west[:, 1], east[:, 1], rtol=0, atol=1e-6)
     # True scale, to the difference between a sphere and the ellipsoid.
     assert np.hypot(*(b - a).T) == pytest.approx(metres_between(WGS84, xy[:50], xy[50:]), rel=0.01)
 

@@ -84,7 +84,8 @@ class Border:
 
     def _nearest(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest point of the border, and which way is inwards there."""
-        tried = self._tree.query(xy, k=min(TRIED, self._tree.n), workers=-1)[1].reshape(len(xy), -1)
+        k = min(TRIED, self._tree.n)
+        tried = self._tree.query(xy, k=k, workers=-1)[1].reshape(len(xy), k)
         best = np.full(len(xy), np.inf)
         piece, part = np.empty(len(xy), dtype=np.int64), np.empty(len(xy))
         for candidate in tried.T:
