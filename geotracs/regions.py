@@ -52,7 +52,7 @@ class Region:
         inside = np.isfinite(moved).all(axis=1)
         if self.shape is None or self.crs == self.data_crs or isinstance(self.domain, Rectangle):
             return inside & self.domain.contains(moved)
-        # Slanted borders of the shape are bent in the working CRS, if only by centimetres, and the shape is what was given.
+        # Slanted borders are bent in the working CRS, if only by centimetres, and the shape is what was given.
         return inside & Polygon(self.shape).contains(self._unwrapped(xy))
 
     def _unwrapped(self, xy: np.ndarray) -> np.ndarray:
