@@ -134,4 +134,4 @@ def _outline(region: Region) -> shapely.Polygon:
     """Return the rectangle or the disc in which the mechanisms work."""
     if isinstance(region.domain, Disc):
         return shapely.Point(region.domain.centre).buffer(region.domain.radius)
-    return shapely.Polygon(region.domain.frame.from_unit(np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])))
+    return shapely.Polygon(region.domain.frame.vertices)

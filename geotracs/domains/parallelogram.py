@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from geotracs.domains.rectangle import TOLERANCE, columns, evenly, two_numbers
+from geotracs.domains.rectangle import CORNERS, TOLERANCE, columns, evenly, two_numbers
 from geotracs.errors import DomainError
 
 
@@ -45,7 +45,7 @@ class Parallelogram:
     @property
     def vertices(self) -> np.ndarray:
         """The four corners, counter-clockwise or clockwise."""
-        return self.from_unit(np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]]))
+        return self.from_unit(CORNERS)
 
     @property
     def centre(self) -> tuple[float, float]:

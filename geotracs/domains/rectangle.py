@@ -11,6 +11,9 @@ from geotracs.errors import DomainError
 TOLERANCE = 1e-9
 """How far outside, as a part of the region's size, a location still counts as inside: rounding of a projection."""
 
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+"""The corners of the unit square."""
+
 
 def columns(n: int) -> np.ndarray:
     """Return an empty array of n pairs with contiguous columns: numpy is slow at pairs, and at fresh memory."""
@@ -60,6 +63,11 @@ class Rectangle:
             raise DomainError("A rectangle needs four finite numbers: xmin, ymin, xmax, ymax.")
         if not (self.xmin < self.xmax and self.ymin < self.ymax):
             raise DomainError("A rectangle needs xmin < xmax and ymin < ymax; this one has no area.")
+
+    @property
+    def vertices(self) -> np.ndarray:
+        """The four corners, counter-clockwise."""
+        return self.from_unit(CORNERS)
 
     @property
     def centre(self) -> tuple[float, float]:

@@ -84,7 +84,7 @@ def expected_error(method: Method, eps: float, domain: Domain, n: int = 4000) ->
     0.3
     """
     xy = domain.spread(n)
-    reports = run(method, xy, np.arange(len(xy) + 1), eps, domain, randomness.Keystream(bytes(randomness.KEY_BYTES)))
+    reports = run(method, xy, np.arange(len(xy) + 1), eps, domain, randomness.public_stream())
     return float(np.hypot(*(reports - xy).T).mean())
 
 

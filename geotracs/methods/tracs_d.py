@@ -13,7 +13,7 @@ from geotracs.errors import DomainError, InputError
 from geotracs.mechanisms import Piecewise
 from geotracs.methods.base import Method
 from geotracs.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
-from geotracs.randomness import Keystream, Source, words
+from geotracs.randomness import Source, public_stream, words
 
 Point = tuple[float, float]
 
@@ -120,7 +120,7 @@ class TracsD(Method):
         for point in candidates.tolist():
             reports = sample.copy(order="F")
             recipe = replace(self, reference="previous", start=tuple(point))
-            recipe.report(reports, offsets, eps, domain, Keystream(bytes(32)))
+            recipe.report(reports, offsets, eps, domain, public_stream())
             errors.append(np.hypot(*(reports - sample).T).mean())
         return tuple(candidates[np.argmin(errors)].tolist())
 
@@ -131,7 +131,7 @@ class TracsD(Method):
         name, point = ("start", self.start) if self.reference == "previous" else ("reference", self.reference)
         point = np.array([named[point] if isinstance(point, str) else point], dtype=np.float64)
         planes = domain.half_planes
-        size = np.ptp(domain.frame.from_unit(np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])), axis=0).max()
+        size = np.ptp(domain.frame.vertices, axis=0).max()
         if not np.all(planes[:, :2] @ point[0] <= planes[:, 2] + 1e-9 * size):
             raise DomainError(f"`{name}` must lie inside the domain; it is a public point in the frame's CRS.")
         return np.repeat(point, trajectories, axis=0)
