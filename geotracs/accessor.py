@@ -10,6 +10,7 @@ import pandas as pd
 
 from geotracs.budget import Guarantee
 from geotracs.compare import compare
+from geotracs.maps import explore
 from geotracs.perturb import perturb
 
 
@@ -39,6 +40,7 @@ class TracsAccessor:
 
     perturb = _method(perturb)
     compare = _method(compare)
+    explore = _method(explore)
 
     @property
     def guarantee(self) -> Guarantee:

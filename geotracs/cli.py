@@ -1,4 +1,4 @@
-"""The command line: ``geotracs perturb``, ``compare`` and ``demo``. Files in, files out; the functions do the work."""
+"""The command line: files in, files out; the functions do the work."""
 
 import ast
 import inspect
@@ -12,14 +12,19 @@ import click
 import pandas as pd
 
 import geotracs.files as files
-import geotracs.maps as maps
 from geotracs.budget import UNITS, check_eps
 from geotracs.compare import compare
 from geotracs.datasets import sample_city
 from geotracs.errors import GeotracsError, InputError
+from geotracs.maps import explore
+from geotracs.maps.explore import MOST, VIEWS
 from geotracs.methods import METHODS
 from geotracs.perturb import OUTSIDE, perturb
 from geotracs.places import Grid
+
+DEMO = ("tracs-c", "tracs-d")
+FEW = 1000
+"""How many locations the demo's map shows: a handful of people, so that one can follow them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -144,17 +149,57 @@ def compare_command(original, perturbed, by, within, layer, x, y, input_crs):
     click.echo(result.to_string())
 
 
+@cli.command("map")
+@click.argument("paths", metavar="[IN] PERTURBED OUT", nargs=-1)
+@click.option("--view", type=click.Choice(VIEWS), default="overlay", show_default=True, help="How to compare.")
+@click.option("--domain", help="Public region, as given to perturb.")
+@click.option("--places", help="Public places to show: a file.")
+@click.option("--trajectory", help="Column that says which trajectory a row belongs to; known of a release.")
+@click.option("--time", help="Column that orders the rows of a trajectory; known of a release.")
+@click.option("--sample", type=int, default=MOST, show_default=True, help="How many locations to draw at most.")
+@click.option("--no-tiles", is_flag=True, help="No background; opening the map then tells no tile server the area.")
+@click.option("--offline", is_flag=True, help="All scripts in the file and no background: no request at all.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+@_input_options
+def map_command(paths, domain, places, no_tiles, overwrite, layer, x, y, input_crs, **arguments):
+    """Draw IN and PERTURBED on a map, and write OUT, an HTML page.
+
+    It contains original locations and says so: keep it confidential. Without IN only the release is drawn, which is
+    safe to publish. Opening a page asks a tile server for the area shown, unless --no-tiles or --offline is given.
+
+    \b
+    Examples:
+        geotracs map tracks.gpkg private.gpkg confidential.html --domain city.geojson --offline
+        geotracs map private.gpkg publish.html
+    """
+    if not 2 <= len(paths) <= 3:
+        raise click.UsageError("Give IN, PERTURBED and OUT, or PERTURBED and OUT.")
+    *sources, target = paths
+    files.check_free(target, overwrite=overwrite, page=True)
+    shown = [files.read(source, layer=layer, x=x, y=y, crs=input_crs) for source in sources]
+    page = explore(
+        *shown,
+        domain=_domain(domain),
+        places=None if places is None else files.read(places),
+        **({"tiles": None} if no_tiles else {}),
+        **arguments,
+    )
+    files.write_page(page, target, overwrite=overwrite)
+    click.echo(f"Written: {target}")
+
+
 @cli.command("demo")
+@click.pass_context
 @click.option("--out", default="demo", show_default=True, help="Folder for the results.")
 @click.option("--eps", type=float, default=4.0, show_default=True, help="Privacy parameter for each location.")
 @click.option("--people", type=int, default=50, show_default=True, help="How many people live in the city.")
 @click.option("--overwrite", is_flag=True, help="Replace earlier results.")
-def demo_command(out, eps, people, overwrite):
+def demo_command(context, out, eps, people, overwrite):
     """Generate a city, perturb its tracks, and show what it cost."""
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{out!r} is a file; give a folder.")
-    names = {method: folder / f"{method}.gpkg" for method in METHODS}
+    names = {name: folder / f"{name}.gpkg" for name in ("tracks", "city", *DEMO)}
     page = folder / "map.html"
     for path in [*names.values(), page]:
         if path.exists() and not overwrite:
@@ -164,17 +209,15 @@ def demo_command(out, eps, people, overwrite):
     folder.mkdir(parents=True, exist_ok=True)
     columns = {"trajectory": "person", "time": "t"}
     click.echo(f"A generated city: {people} people, {len(city.tracks):,} locations.\n")
-    releases = {
-        method: perturb(city.tracks, eps, method, domain=city.boundary, keep=[], **columns) for method in METHODS
-    }
+    releases = {method: perturb(city.tracks, eps, method, domain=city.boundary, keep=[], **columns) for method in DEMO}
     table = pd.DataFrame({method: compare(city.tracks, private) for method, private in releases.items()})
     click.echo(f"Displacement in metres, and share of reports within a distance (epsilon {eps:g}):\n{table}\n")
-    for method, private in releases.items():
-        files.write(private, names[method], overwrite=overwrite)
-    click.echo(f"{releases['tracs-d'].tracs.guarantee}\n")
-    maps.compare_map(city.tracks, releases["tracs-d"], region=city.boundary, **columns).save(page)
-    for path in [*names.values(), page]:
-        click.echo(f"Written: {path}")
+    for name, frame in {"tracks": city.tracks, "city": city.boundary, **releases}.items():
+        files.write(frame, names[name], overwrite=overwrite)
+        click.echo(f"Written: {names[name]}")
+    paths = [str(names["tracks"]), str(names["tracs-d"]), str(page)]
+    context.invoke(map_command, paths=paths, domain=str(names["city"]), sample=FEW, overwrite=overwrite)
+    click.echo(f"\n{releases['tracs-d'].tracs.guarantee}")
 
 
 def _domain(text: str | None) -> Any:

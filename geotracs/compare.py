@@ -18,19 +18,30 @@ def displacement(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> pd.
 
     One value a location, labelled with the index of its row; rows without a location have none.
     """
+    before, after = aligned(original, perturbed)
+    a, b = shapely.get_coordinates(before.geometry), shapely.get_coordinates(after.geometry)
+    metres = crs_.metres_between(original.crs, a, crs_.transform(b, perturbed.crs, original.crs))
+    counts = shapely.get_num_coordinates(before.geometry.values)
+    return pd.Series(metres, index=before.index.repeat(counts), name="displacement")
+
+
+def aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[gpd.GeoDataFrame, gpd.GeoDataFrame]:
+    """Return the rows that hold locations in both a frame and its release, in the order of the frame."""
     frames.check(original, "original frame")
     frames.check(perturbed, "perturbed frame")
-    before, after = _aligned(original, perturbed)
-    counts = _counts(before, after)
-    present = counts > 0
-    before, after = before[present], after[present]
-    if not np.array_equal(counts[present], shapely.get_num_coordinates(after)):
+    if not original.index.equals(perturbed.index):
+        if not (original.index.is_unique and perturbed.index.is_unique):
+            raise InputError("The frames differ in their index; compare a frame with its own release.")
+        if len(original) != len(perturbed) or not perturbed.index.isin(original.index).all():
+            raise InputError("The frames differ in their index; select the same rows of both.")
+        perturbed = perturbed.loc[original.index]
+    before, after = (shapely.get_num_coordinates(frame.geometry.values) for frame in (original, perturbed))
+    both = (before > 0) & (after > 0)
+    if not np.array_equal(before[both], after[both]):
         raise InputError(
             "The frames differ in the number of locations of some rows; compare a frame with its own release."
         )
-    a, b = shapely.get_coordinates(before), shapely.get_coordinates(after)
-    metres = crs_.metres_between(original.crs, a, crs_.transform(b, perturbed.crs, original.crs))
-    return pd.Series(metres, index=original.index.repeat(counts), name="displacement")
+    return original[both], perturbed[both]
 
 
 def compare(
@@ -74,27 +85,12 @@ def compare(
     metres = displacement(original, perturbed)
     if by is None:
         return pd.Series(metrics.summary(metres.to_numpy(), within), name="metres")
-    rows = np.repeat(np.arange(len(original)), _counts(*_aligned(original, perturbed)))
-    groups = metres.groupby(_labels(original, perturbed, by)[rows], sort=False, dropna=False)
+    before, after = aligned(original, perturbed)
+    labels = np.repeat(_labels(before, after, by), shapely.get_num_coordinates(before.geometry.values))
+    groups = metres.groupby(labels, sort=False, dropna=False)
     table = pd.DataFrame({label: metrics.summary(part.to_numpy(), within) for label, part in groups}).T
     table.index.name = by
     return table
-
-
-def _counts(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return how many locations each row has, 0 where one of the two is missing or empty."""
-    counts = shapely.get_num_coordinates(before)
-    return np.where(shapely.is_missing(after) | shapely.is_empty(after), 0, counts)
-
-
-def _aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[np.ndarray, np.ndarray]:
-    if not original.index.equals(perturbed.index):
-        if not (original.index.is_unique and perturbed.index.is_unique):
-            raise InputError("The frames differ in their index; compare a frame with its own release.")
-        if len(original) != len(perturbed) or not perturbed.index.isin(original.index).all():
-            raise InputError("The frames differ in their index; select the same rows of both.")
-        perturbed = perturbed.loc[original.index]
-    return np.asarray(original.geometry.values), np.asarray(perturbed.geometry.values)
 
 
 def _labels(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, by: str) -> np.ndarray:

@@ -5,6 +5,8 @@ import os
 import shutil
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ import geotracs.crs as crs_
 from geotracs.errors import InputError, warn
 
 PARQUET = (".parquet", ".geoparquet", ".pq")
+PAGES = (".html", ".htm")
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
 
@@ -75,26 +78,44 @@ def write(frame: gpd.GeoDataFrame, path: str | Path, *, overwrite: bool = False)
     ``attrs`` is kept by GeoParquet and GeoPackage.
     """
     path = check_free(path, overwrite=overwrite)
+    with complete(path) as unfinished:
+        _write(frame, unfinished)
+    return path
+
+
+def write_page(page: Any, path: str | Path, *, overwrite: bool = False) -> Path:
+    """Write a folium map; under its name only when it is complete."""
+    path = check_free(path, overwrite=overwrite, page=True)
+    with complete(path) as unfinished:
+        page.get_root().save(unfinished)
+    return path
+
+
+@contextmanager
+def complete(path: Path) -> Iterator[Path]:
+    """Yield a path to write to; what was written, several files perhaps, gets its name only in the end."""
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
-        _write(frame, folder / path.name)
+        yield folder / path.name
         for part in sorted(folder.iterdir()):  # a shapefile is several files
             os.replace(part, path.parent / part.name)
     except (DataSourceError, OSError, ValueError) as error:
         raise InputError(f"{str(path)!r} cannot be written: {_first_line(error)}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return path
 
 
-def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
-    """Return the path if a file can be written there."""
+def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False) -> Path:
+    """Return the path if a file of locations, or a page, can be written there."""
     path = Path(path)
     if path.exists() and not overwrite:
         raise InputError(f"{str(path)!r} exists already; use --overwrite (overwrite=True) to replace it.")
     if not path.parent.is_dir():
         raise InputError(f"There is no folder {str(path.parent)!r}.")
-    if not (_is(path, PARQUET) or _is(path, CSV)):
+    if page:
+        if not _is(path, PAGES):
+            raise InputError(f"A map is a page: give a name that ends with .html, got {path.name!r}.")
+    elif not (_is(path, PARQUET) or _is(path, CSV)):
         try:
             pyogrio.detect_write_driver(path)
         except ValueError as error:

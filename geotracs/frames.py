@@ -55,6 +55,12 @@ class Tracks:
         """Whether rows hold several locations."""
         return bool(self.present.any()) and shapely.get_type_id(self.geometry[self.present.argmax()]) == LINE
 
+    @property
+    def rows(self) -> np.ndarray:
+        """Which row of the frame each of `xy` is in."""
+        rows = np.repeat(np.arange(len(self.geometry)), shapely.get_num_coordinates(self.geometry))
+        return rows if self.order is None else rows[self.order]
+
     def in_frame_order(self, values: np.ndarray) -> np.ndarray:
         """Return one value per location, in the order of the frame."""
         if self.order is None:

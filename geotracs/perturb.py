@@ -136,7 +136,7 @@ def perturb(
             _check_new_columns(place, join, [*kept, gdf.active_geometry_name], tracks)
             rounding = prepare(round_to, region, gdf.geometry, place=place, join=join, centroid=centroid)
         recipe.check(region.domain)
-        recipe = _in_working_crs(recipe, region, rounding, typical)
+        recipe = in_working_crs(recipe, region, rounding, typical)
         inside = _into_domain(tracks.xy, region, outside)
         reports = methods.run(
             recipe, inside, tracks.offsets, epsilons, region.domain, source, out=inside, progress=progress
@@ -224,7 +224,7 @@ def _check_new_columns(place: str, join: Sequence[str], taken: list[str], tracks
             raise InputError(f"The release would have two columns {name!r}; rename it in the layer.")
 
 
-def _in_working_crs(
+def in_working_crs(
     recipe: methods.Method, region: regions.Region, rounding: Rounding | None, eps: float
 ) -> methods.Method:
     """Bring the method's public points from the frame's CRS into the working CRS; choose those that places decide."""

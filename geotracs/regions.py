@@ -64,6 +64,14 @@ class Region:
         xy[:, 0] = middle + (xy[:, 0] - middle + turn / 2) % turn - turn / 2
         return xy
 
+    def outline(self) -> gpd.GeoSeries:
+        """Return the region as one shape to draw, in the CRS of the data or, for a disc, the working CRS."""
+        if isinstance(self.domain, Globe):
+            return gpd.GeoSeries([shapely.box(-180, self.domain.south, 180, self.domain.north)], crs=self.crs)
+        if isinstance(self.domain, Disc):
+            return gpd.GeoSeries([shapely.Point(self.domain.centre).buffer(self.domain.radius, 64)], crs=self.crs)
+        return gpd.GeoSeries([self.shape], crs=self.data_crs)
+
     def leave(self, xy: np.ndarray) -> np.ndarray:
         """Bring reports back into the CRS of the data, where they are covered by the shape: rounding is undone."""
         same = self.crs == self.data_crs
@@ -126,12 +134,34 @@ def resolve(
         fitted_ways = {way: _planar(domain, shape, data.crs, working, way)[0] for way in FITS}
         fit = min(FITS, key=lambda way: error(fitted_ways[way]))
     planar, kind = _planar(domain, shape, data.crs, working, fit)
+    if shape.equals(shapely.box(*shape.bounds)):
+        kind = "rectangle"  # as it was given, even if the working CRS bends it
     record = {"kind": kind, "fitted": fitted}
     if not fitted:
         record |= {"bounds": bounds, "crs": crs_.label(data.crs)}
-    if kind == "polygon":
+    if isinstance(planar, Polygon):
         record["fit"] = fit
     return Region(planar, working, data.crs, record, shape)
+
+
+def recorded(record: dict[str, Any], crs: pyproj.CRS, domain: Any = None) -> Region | None:
+    """Return the region of a release again, as far as its record says it, or from the domain that it was made with.
+
+    Of a polygon the record holds only the bounds, and of a fitted region nothing: without ``domain`` there is none.
+    ``crs`` is that of the data, if the record does not say it.
+    """
+    known = record.get("domain", {})
+    crs = crs_.parse(known["crs"]) if "crs" in known else crs
+    if domain is None and known.get("kind") == "rectangle":
+        domain = known.get("bounds")
+    elif domain is None and known.get("kind") == "globe":
+        domain = Globe(known["bounds"][1], known["bounds"][3])
+    elif domain is None and known.get("kind") == "disc":
+        domain = Disc(tuple(known["centre"]), known["radius"])
+    if domain is None:
+        return None
+    working = None if isinstance(domain, Globe) else record.get("crs")
+    return resolve(domain, gpd.GeoSeries([], crs=crs), fit=known.get("fit", "envelope"), crs=working)
 
 
 def _globe(globe: Globe, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:

@@ -12,6 +12,7 @@ ROOT = Path(geotracs.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 ORDER = [
     "errors",
+    "colours",
     "randomness",
     "budget",
     "mechanisms",

@@ -1,0 +1,321 @@
+"""``tracs.explore``: before and after on one map, side by side, or over time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import folium
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+from folium.plugins import DualMap
+
+import geotracs.maps.layers as layers
+import geotracs.maps.page as page
+import geotracs.maps.sides as sides
+import geotracs.regions as regions
+from geotracs.colours import colours
+from geotracs.compare import compare
+from geotracs.errors import InputError
+from geotracs.frames import check
+from geotracs.maps.window import window
+
+MOST = 5000
+"""How many locations are drawn of each frame, unless `sample` says otherwise."""
+CANVAS = 4000
+"""From how many shapes on they are drawn on a canvas, which is faster than a page element for each."""
+TILES = "OpenStreetMap"
+REGION = {"color": "#333333", "weight": 2, "opacity": 0.9, "fill": False}
+PLACES = {"color": "#666666", "radius": 2, "weight": 1, "opacity": 0.7, "fillOpacity": 0.5}
+WINDOW = {"color": "#000000", "radius": 5, "weight": 1.5, "opacity": 0.9, "fillOpacity": 0.12}
+
+
+def explore(
+    gdf: gpd.GeoDataFrame,
+    perturbed: gpd.GeoDataFrame | None = None,
+    *,
+    view: str = "overlay",
+    m: folium.Map | None = None,
+    tiles: Any = TILES,
+    color: str | None = None,
+    cmap: str | Sequence[str] | None = None,
+    tooltip: bool | int | str | Sequence[str] = True,
+    popup: bool | int | str | Sequence[str] = False,
+    legend: bool = True,
+    width: str | int = "100%",
+    height: str | int = "100%",
+    style_kwds: dict[str, Any] | None = None,
+    domain: Any = None,
+    places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
+    pick: Any = None,
+    trajectory: str | None = None,
+    time: str | None = None,
+    sample: int = MOST,
+    offline: bool = False,
+) -> folium.Map | DualMap:
+    """Draw tracks before and after on a folium map, a colour a trajectory.
+
+    Full lines and dots are the originals, dashes and hollow dots the reports. Each kind is a layer that can be
+    switched on and off: original, perturbed, displacement (off at first), region, places, window.
+
+    A map that holds originals says so and must be kept confidential; ``perturbed.tracs.explore()`` holds none and is
+    safe to publish. Opening a map asks a tile server for the area shown, which tells it where the data is: take
+    ``tiles=None``, or ``offline=True`` for a file that asks for nothing at all, for confidential work.
+
+    Parameters
+    ----------
+    gdf : GeoDataFrame
+        The original tracks; or a release alone, without ``perturbed``.
+    perturbed : GeoDataFrame, optional
+        What `perturb` made of it.
+    view : {"overlay", "side-by-side", "time"}
+        Both on one map, two maps that move together, or one map with a time slider.
+    m : folium.Map, optional
+        A map to draw on, for the overlay.
+    tiles : str, xyzservices.TileProvider or None
+        Background, as for `GeoDataFrame.explore`.
+    color : str, optional
+        One colour for all, instead of one a trajectory.
+    cmap : list of colours, or name of a matplotlib colour map, optional
+        Colours of the trajectories; by default seven that the colour-blind can tell apart, again and again.
+    tooltip, popup : bool, int, str or list of str
+        Columns to show on hover and on click: all, the first so many, or these.
+    legend : bool
+        Whether to show method, epsilon, average error (AE) and what the strokes mean.
+    width, height : str or int
+        Size of the map (not side by side).
+    style_kwds : dict, optional
+        Leaflet path options for the tracks, e.g. ``{"weight": 5}``.
+    domain : optional
+        The public region, as given to `perturb`. By default what the release records of it, which for a polygon is
+        not its shape.
+    places : GeoDataFrame or GeoSeries, optional
+        The public places, as given to ``round_to``.
+    pick : row label, or (row label, number) for lines, optional
+        A location whose window is drawn: where its report falls, before projection and rounding, with the stated
+        probability.
+    trajectory, time : str, optional
+        As given to `perturb`; by default what the release records.
+    sample : int
+        How many locations to draw at most; beyond it every so manyth trajectory is drawn, and the legend says so.
+    offline : bool
+        Write all scripts into the page and leave out tiles: a file that draws without any request.
+
+    Returns
+    -------
+    folium.Map, or folium.plugins.DualMap for ``view="side-by-side"``
+        Shown by a notebook; ``.save("map.html")`` writes it.
+
+    Examples
+    --------
+    >>> import geotracs
+    >>> city = geotracs.datasets.sample_city(people=3, seed=1)
+    >>> private = city.tracks.tracs.perturb(4, domain=city.boundary, trajectory="person", time="t", keep=[])
+    >>> city.tracks.tracs.explore(private, domain=city.boundary)
+    <folium.folium.Map object at ...>
+    >>> private.tracs.explore(offline=True).save("safe-to-publish.html")  # doctest: +SKIP
+    """
+    _check(gdf, perturbed, view, m, tiles, sample, offline)
+    release = gdf if perturbed is None else perturbed
+    record = release.attrs.get("tracs", {})
+    trajectory, time = (
+        record.get(key) if name is None and record.get(key) in gdf.columns else name
+        for name, key in ((trajectory, "trajectory"), (time, "time"))
+    )
+    region = regions.recorded(record, release.crs, domain)
+    shown = sides.read(gdf, perturbed, trajectory, time, sample)
+    picked = None if pick is None else window(gdf, perturbed, region, trajectory, time, pick)
+    public, bounds = _public(shown, region, places, picked, sample)
+    roles = ["original", "perturbed"] if perturbed is not None else ["perturbed" if record else "original"]
+    scene = Scene(
+        shown,
+        roles,
+        colours(len(shown[0].offsets) - 1, color, cmap),
+        [(side.described(tooltip), side.described(popup)) for side in shown],
+        style_kwds or {},
+        public,
+        bounds,
+        _legend(gdf, perturbed, shown[0], record, roles) if legend else None,
+        None if roles == ["perturbed"] else page.CAPTION if perturbed is not None else page.UNKNOWN,
+    )
+    heavy = 2 * sum(len(side.rows) for side in shown) > CANVAS
+    options = {"tiles": None if offline else tiles, "prefer_canvas": heavy, "zoomSnap": 0.25}
+    if view == "side-by-side":
+        return _side_by_side(scene, offline, **options)
+    draw = _over_time if view == "time" else _overlay
+    return draw(scene, m, offline, width=width, height=height, **options)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that a map shows, whatever the view."""
+
+    shown: list[sides.Side]
+    roles: list[str]
+    colours: list[str]
+    notes: list[tuple[list[str] | None, list[str] | None]]
+    style: dict[str, Any]
+    public: list[tuple[str, np.ndarray, dict[str, Any], str]]
+    bounds: list[list[float]] | None
+    legend: str | None
+    caption: str | None
+
+    def tracks(self, number: int) -> folium.FeatureGroup:
+        """The tracks before (0) or after (1)."""
+        return layers.tracks(self.shown[number], self.roles[number], self.colours, self.notes[number], self.style)
+
+    def backdrop(self) -> list[folium.FeatureGroup]:
+        """The layers below the tracks, made anew for each map."""
+        return [layers.shapes(*layer) for layer in self.public]
+
+    def annotate(self, captioned: folium.Map, explained: folium.Map, corner: str = "topleft") -> None:
+        """Put the caption on one map and the legend into a corner of the same or another."""
+        if self.caption:
+            page.Note(self.caption, "bottomleft", "caption").add_to(captioned)
+        if self.legend:
+            page.Note(self.legend, corner, "legend").add_to(explained)
+
+    def fit(self, map_: folium.Map | DualMap) -> None:
+        """Show all of it."""
+        if self.bounds:
+            map_.fit_bounds(self.bounds, padding=(40, 40))
+
+
+def _overlay(scene: Scene, m: folium.Map | None, offline: bool, **options: Any) -> folium.Map:
+    map_ = _map(options) if m is None else m
+    groups = scene.backdrop()
+    if len(scene.shown) == 2:
+        groups.append(layers.displacements(*scene.shown))
+    for group in [*groups, *(scene.tracks(number) for number in reversed(range(len(scene.shown))))]:
+        group.add_to(map_)
+    scene.annotate(map_, map_)
+    if m is None:
+        scene.fit(map_)
+    if not any(isinstance(child, folium.LayerControl) for child in map_._children.values()):
+        folium.LayerControl(collapsed=False).add_to(map_)
+    if offline:
+        page.inline(map_, map_)
+    return map_
+
+
+def _side_by_side(scene: Scene, offline: bool, **options: Any) -> DualMap:
+    both = DualMap(**options)
+    for number, map_ in enumerate((both.m1, both.m2)):
+        for group in scene.backdrop():
+            group.add_to(map_)
+        scene.tracks(number).add_to(map_)
+        folium.LayerControl(collapsed=False).add_to(map_)
+    scene.annotate(both.m1, both.m2, "bottomleft")
+    scene.fit(both)
+    both.get_root().title = page.TITLE
+    if offline:
+        page.inline(both.m1, both, both.m1, both.m2)
+    return both
+
+
+def _over_time(scene: Scene, m: None, offline: bool, **options: Any) -> folium.Map:
+    map_ = _map(options)
+    for group in scene.backdrop():
+        group.add_to(map_)
+    lines = []
+    for number in reversed(range(len(scene.shown))):
+        side, role = scene.shown[number], scene.roles[number]
+        line = layers.timeline(side, role, scene.colours, scene.notes[number][0])
+        line.layer_name = role
+        lines.append(line.add_to(map_))
+    control = layers.slider(*lines, as_time=layers.is_time(scene.shown[0]))
+    if len(scene.shown[0].rows):
+        control.add_to(map_)
+    scene.annotate(map_, map_)
+    scene.fit(map_)
+    folium.LayerControl(collapsed=False).add_to(map_)
+    if offline:
+        page.inline(map_, map_, control, *lines)
+    return map_
+
+
+def _map(options: dict[str, Any]) -> folium.Map:
+    map_ = folium.Map(**options)
+    map_.get_root().title = page.TITLE
+    return map_
+
+
+def _public(
+    shown: list[sides.Side],
+    region: regions.Region | None,
+    places: gpd.GeoDataFrame | gpd.GeoSeries | None,
+    picked: tuple[gpd.GeoSeries, float] | None,
+    most: int,
+) -> tuple[list[tuple[str, np.ndarray, dict[str, Any], str]], list[list[float]] | None]:
+    """Return the shapes below the tracks, and the bounds (south-west, north-east) of all that is in view."""
+    lonlat = np.concatenate([side.lonlat for side in shown])
+    middle = float(lonlat[:, 0].min() + lonlat[:, 0].max()) / 2 if len(lonlat) else 0.0
+    found, boxes = [], [[*lonlat.min(axis=0), *lonlat.max(axis=0)]] if len(lonlat) else []
+    if region is not None:
+        outline = layers.placed(region.outline(), middle)
+        found.append(("region", outline, REGION, "public region"))
+        boxes += shapely.bounds(outline).tolist()
+    if places is not None:
+        spots = places.geometry.iloc[:: -(-len(places) // most) or 1]
+        found.append(("places", layers.placed(spots, middle), PLACES, "public place"))
+    if picked is not None:
+        name = f"window ({picked[1]:.0%})"
+        note = f"Before projection and rounding, the report of the picked location falls here with {picked[1]:.1%}."
+        found.append((name, layers.placed(picked[0], middle), WINDOW, note))
+    if not boxes:
+        return found, None
+    west, south, east, north = np.min(boxes, axis=0)[:2].tolist() + np.max(boxes, axis=0)[2:].tolist()
+    return found, [[south, west], [north, east]]
+
+
+def _legend(
+    gdf: gpd.GeoDataFrame,
+    perturbed: gpd.GeoDataFrame | None,
+    side: sides.Side,
+    record: dict[str, Any],
+    roles: list[str],
+) -> str:
+    lines = []
+    if record:
+        unit = " per trajectory" if record.get("unit") == "trajectory" else " per location"
+        lines.append(f"{record.get('method')}, epsilon {record.get('epsilon'):g}{unit}")
+    if perturbed is not None:
+        error = compare(gdf, perturbed)["ae"]
+        if pd.notna(error):
+            lines.append(f"average error (AE): {error:,.0f} m")
+    count = len(side.offsets) - 1
+    if side.total == 0:
+        lines.append("no locations")
+    elif side.total > len(side.rows):
+        lines.append(
+            f"sample: {count:,} of {side.trajectories:,} trajectories, {len(side.rows):,} of {side.total:,} locations"
+        )
+    else:
+        lines.append(f"{count:,} {'trajectory' if count == 1 else 'trajectories'}, {side.total:,} locations")
+    return page.legend(lines, roles)
+
+
+VIEWS = ("overlay", "side-by-side", "time")
+
+
+def _check(
+    gdf: gpd.GeoDataFrame,
+    perturbed: gpd.GeoDataFrame | None,
+    view: str,
+    m: folium.Map | None,
+    tiles: Any,
+    sample: int,
+    offline: bool,
+) -> None:
+    check(gdf, "frame")
+    if view not in VIEWS:
+        raise InputError(f"`view` must be one of {list(VIEWS)}, got {view!r}.")
+    if view == "side-by-side" and perturbed is None:
+        raise InputError('view="side-by-side" needs a frame and its release: tracks.tracs.explore(perturbed, ...).')
+    if m is not None and (view != "overlay" or offline):
+        raise InputError('`m` is for view="overlay" without `offline`: the map is already made.')
+    if offline and not (tiles is None or tiles == TILES):
+        raise InputError("`offline=True` draws no tiles; leave out `tiles`.")
+    if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
+        raise InputError(f"`sample` must be a whole number of at least 1, got {sample!r}.")

@@ -1,0 +1,183 @@
+"""Layers of a map: tracks before and after, displacements, region, places, and tracks over time."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import folium
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+from folium.plugins import Timeline, TimelineSlider
+from folium.utilities import JsCode
+
+from geotracs.errors import InputError
+from geotracs.maps.sides import DEGREES, Side
+
+STROKES = {
+    "original": {"weight": 3, "opacity": 0.95},
+    "perturbed": {"weight": 1.5, "opacity": 0.5, "dashArray": "4 6"},
+}
+DOTS = {
+    "original": {"radius": 4, "weight": 1, "opacity": 1, "fill": True, "fillOpacity": 0.95},
+    "perturbed": {"radius": 4, "weight": 2, "opacity": 0.9, "fill": True, "fillColor": "#ffffff", "fillOpacity": 0.9},
+}
+"""Full lines and full dots before, dashes and hollow dots after: told apart without colour."""
+DIGITS = 6
+"""Of a degree: a tenth of a metre."""
+
+Feature = dict[str, Any]
+
+
+def tracks(
+    side: Side, role: str, colours: Sequence[str], notes: list[list[str] | None], style: dict[str, Any]
+) -> folium.FeatureGroup:
+    """Draw the tracks of a side: a line a trajectory, a dot a location.
+
+    Parameters
+    ----------
+    notes : list
+        Tooltip and popup of each location, or None.
+    style : dict
+        Leaflet's path options that the user asked for.
+    """
+    owner = side.owner
+    lines = _line_features(side, colours)
+    dots = [
+        _feature("Point", where, colours[owner[number]], [note and note[number] for note in notes])
+        for number, where in enumerate(_rounded(side.lonlat))
+    ]
+    group = folium.FeatureGroup(role)
+    for features, looks in ((lines, STROKES[role]), (dots, DOTS[role])):
+        if features:
+            _geojson(features, {**looks, **style}).add_to(group)
+    return group
+
+
+def displacements(before: Side, after: Side) -> folium.FeatureGroup:
+    """Draw a thin line from each location to its report."""
+    ends = np.stack([_array(before.lonlat), _array(after.lonlat)], axis=1).tolist()
+    group = folium.FeatureGroup("displacement", show=False)
+    if ends:
+        looks = {"weight": 1, "opacity": 0.6}
+        _geojson([_feature("LineString", pair, "#555555") for pair in ends], looks).add_to(group)
+    return group
+
+
+def placed(geometry: gpd.GeoSeries, middle: float) -> np.ndarray:
+    """Return shapes in degrees, each moved by whole turns to where a middle longitude is nearest."""
+    shapes = np.array(geometry[~(geometry.is_empty | geometry.isna())].to_crs(DEGREES).values)
+    turns = 360 * np.round((middle - shapely.get_x(shapely.centroid(shapes))) / 360)
+    for turn in np.unique(turns[turns != 0]):
+        moved = turns == turn
+        shapes[moved] = shapely.transform(shapes[moved], lambda lonlat, turn=turn: lonlat + np.array([turn, 0]))
+    return shapes
+
+
+def shapes(name: str, parts: np.ndarray, looks: dict[str, Any], note: str) -> folium.FeatureGroup:
+    """Draw shapes in degrees: the region, the places, the window of a location."""
+    features = [
+        {"type": "Feature", "properties": {"colour": looks["color"], "tip": note}, "geometry": part.__geo_interface__}
+        for part in shapely.set_precision(parts, 10.0**-DIGITS, mode="pointwise")
+    ]
+    group = folium.FeatureGroup(name)
+    if features:
+        _geojson(features, looks).add_to(group)
+    return group
+
+
+def timeline(side: Side, role: str, colours: Sequence[str], notes: list[str] | None) -> Timeline:
+    """Draw a side over time: where each trajectory is, and the way it came."""
+    times = clock(side)
+    owner, where = side.owner, _rounded(side.lonlat)
+    last = np.diff(owner, append=-1) != 0
+    end = float(times.max()) if len(times) else 0.0
+    until = np.where(last, end, np.append(times[1:], end))
+    features = []
+    for number, place in enumerate(where):
+        colour, tip = colours[owner[number]], notes and notes[number]
+        here = _feature("Point", place, colour, [tip])
+        here["properties"] |= {"start": float(times[number]), "end": max(float(until[number]), float(times[number]))}
+        features.append(here)
+        if not last[number]:
+            way = _feature("LineString", [place, where[number + 1]], colour, [tip])
+            way["properties"] |= {"start": float(times[number + 1]), "end": end}
+            features.append(way)
+    return Timeline(
+        {"type": "FeatureCollection", "features": features},
+        style=JsCode(
+            f"function (f) {{ return Object.assign({{color: f.properties.colour, fillColor: f.properties.colour}}, "
+            f"f.geometry.type == 'Point' ? {json.dumps(DOTS[role])} : {json.dumps(STROKES[role])}); }}"
+        ),
+        point_to_layer=JsCode("function (f, where) { return L.circleMarker(where); }"),
+        on_each_feature=NOTES,
+    )
+
+
+def slider(*timelines: Timeline, as_time: bool) -> TimelineSlider:
+    """Return the control that moves the timelines."""
+    control = TimelineSlider(auto_play=False, show_ticks=False, steps=200, playback_duration=12000)
+    shown = "new Date(t).toISOString().slice(0, 19).replace('T', ' ')" if as_time else "String(Math.round(t))"
+    control.options["format_output"] = JsCode(f"function (t) {{ return {shown}; }}")
+    return control.add_timelines(*timelines)
+
+
+def clock(side: Side) -> np.ndarray:
+    """Return when each location was: milliseconds of its wall clock, plain numbers, or its number along the line."""
+    if side.times is None:
+        return np.arange(len(side.rows)) - np.repeat(side.offsets[:-1], np.diff(side.offsets))
+    times = pd.Series(side.times)
+    if pd.api.types.is_numeric_dtype(times):
+        return times.to_numpy(dtype=np.float64)
+    try:
+        return pd.to_datetime(times).dt.tz_localize(None).to_numpy("datetime64[ms]").astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise InputError("The `time` column must hold times or numbers for view='time'.") from error
+
+
+def is_time(side: Side) -> bool:
+    """Whether `clock` gives milliseconds."""
+    return side.times is not None and not pd.api.types.is_numeric_dtype(pd.Series(side.times))
+
+
+NOTES = JsCode(
+    "function (f, layer) { if (f.properties.tip) layer.bindTooltip(f.properties.tip, {sticky: true}); "
+    "if (f.properties.pop) layer.bindPopup(f.properties.pop); }"
+)
+
+
+def _line_features(side: Side, colours: Sequence[str]) -> list[Feature]:
+    where = _rounded(side.lonlat)
+    return [
+        _feature("LineString", where[begin:end], colours[number])
+        for number, (begin, end) in enumerate(zip(side.offsets[:-1], side.offsets[1:], strict=True))
+        if end - begin > 1
+    ]
+
+
+def _feature(kind: str, where: list, colour: str, notes: Sequence[str | None] = ()) -> Feature:
+    properties = {"colour": colour}
+    properties |= {name: note for name, note in zip(("tip", "pop"), notes, strict=False) if note}
+    return {"type": "Feature", "properties": properties, "geometry": {"type": kind, "coordinates": where}}
+
+
+def _geojson(features: list[Feature], looks: dict[str, Any]) -> folium.GeoJson:
+    return folium.GeoJson(
+        {"type": "FeatureCollection", "features": features},
+        style_function=lambda feature: {
+            "color": feature["properties"]["colour"],
+            "fillColor": feature["properties"]["colour"],
+            **looks,
+        },
+        marker=folium.CircleMarker(),
+        on_each_feature=NOTES,
+    )
+
+
+def _array(lonlat: np.ndarray) -> np.ndarray:
+    return np.round(lonlat, DIGITS)
+
+
+def _rounded(lonlat: np.ndarray) -> list[list[float]]:
+    return _array(lonlat).tolist()

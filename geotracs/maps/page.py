@@ -1,0 +1,100 @@
+"""What a page holds besides its layers: caption, legend, and, for a file that asks for nothing, Leaflet itself."""
+
+import html
+from collections.abc import Iterable
+from importlib.resources import files
+
+import folium
+from branca.element import Element, MacroElement
+from folium.template import Template
+
+CAPTION = "This map contains original locations: keep it confidential."
+UNKNOWN = "These locations carry no record of a perturbation: keep this map confidential."
+TITLE = "geotracs: before and after"
+
+SWATCHES = {
+    "original": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="3"/><circle cx="20" cy="7" r="4" fill="#333"/>',
+    "perturbed": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="2" stroke-dasharray="4 4"/>'
+    '<circle cx="20" cy="7" r="4" fill="#fff" stroke-width="2"/>',
+}
+STYLE = """
+    .tracs-note { background: rgba(255, 255, 255, 0.92); border: 1px solid #999; border-radius: 4px; padding: 6px 10px;
+                  font: 13px/1.5 sans-serif; color: #222; max-width: 250px }
+    .tracs-note svg { vertical-align: middle; margin-right: 6px }
+    .tracs-caption { background: #fff3cd; border-color: #b8860b; font-weight: bold; max-width: 430px }
+    .leaflet-tooltip table th, .leaflet-popup table th { text-align: left; padding-right: 8px }
+    .leaflet-control-container .leaflet-timeline-controls { margin-bottom: 28px !important }
+    .leaflet-container { background: #f4f3ef }
+"""
+
+
+class Note(MacroElement):
+    """A box in a corner of the map, stacked by Leaflet with its other controls.
+
+    Parameters
+    ----------
+    content : str
+        HTML, already escaped where it comes from data.
+    corner : {"topleft", "topright", "bottomleft", "bottomright"}
+        Where.
+    kind : str
+        A second class for the style: "legend" or "caption".
+    """
+
+    _template = Template(
+        """
+        {% macro header(this, kwargs) %}<style>{{ this.style }}</style>{% endmacro %}
+        {% macro script(this, kwargs) %}
+            var {{ this.get_name() }} = L.control({position: {{ this.corner|tojson }}});
+            {{ this.get_name() }}.onAdd = function () {
+                var box = L.DomUtil.create("div", {{ this.classes|tojson }});
+                box.innerHTML = {{ this.content|tojson }};
+                return box;
+            };
+            {{ this.get_name() }}.addTo({{ this._parent.get_name() }});
+        {% endmacro %}
+        """
+    )
+
+    def __init__(self, content: str, corner: str, kind: str) -> None:
+        super().__init__()
+        self._name = "Note"
+        self.content, self.corner, self.style = content, corner, STYLE
+        self.classes = f"tracs-note tracs-{kind}"
+
+
+def legend(lines: Iterable[str], roles: Iterable[str]) -> str:
+    """Return a legend: some plain lines, then what the strokes mean."""
+    swatches = [f'<svg width="40" height="14" stroke="#333" fill="none">{SWATCHES[role]}</svg>{role}' for role in roles]
+    return "<br>".join([*(html.escape(line) for line in lines), *swatches])
+
+
+class Inlined(Element):
+    """A script or a style sheet written into the page."""
+
+    _template = Template("<{{ this.tag }}>{{ this.code }}</{{ this.tag }}>")
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = "Inlined"
+        code = files("geotracs.maps").joinpath("assets", name).read_text(encoding="utf-8")
+        self.tag = "style" if name.endswith(".css") else "script"
+        # Pictures of markers and of a collapsed layer control, which are not drawn, and the map of the source.
+        self.code = code.replace("url(images/", "url(data:,").replace("//# sourceMappingURL=leaflet.js.map", "")
+
+
+def inline(page: folium.Element, *elements: folium.Element) -> None:
+    """Make a page self-contained: the scripts of Leaflet are written into it, and nothing else is asked for.
+
+    Parameters
+    ----------
+    page : folium.Map or folium.plugins.DualMap
+        What the elements are on.
+    *elements : folium elements
+        All that would link to scripts: the maps and the plugins.
+    """
+    for element in elements:
+        element.default_js, element.default_css = [], []
+    header = page.get_root().header
+    for name in ("leaflet.css", "leaflet.js", "leaflet.timeline.js", "L.Map.Sync.js"):
+        header.add_child(Inlined(name), name=name)

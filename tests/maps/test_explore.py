@@ -1,0 +1,296 @@
+import re
+
+import folium
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from folium.plugins import DualMap
+
+import geotracs
+from geotracs.errors import InputError
+from geotracs.maps.explore import MOST
+from geotracs.maps.page import CAPTION, UNKNOWN
+from tests.conftest import TOKYO
+
+VIEWS = ("overlay", "side-by-side", "time")
+
+
+def released(frame, eps=4, **arguments):
+    return frame.tracs.perturb(eps, **{"domain": TOKYO, "keep": [], **arguments})
+
+
+def html_of(map_):
+    return map_.get_root().render()
+
+
+def layer_names(map_):
+    return [child.layer_name for child in map_._children.values() if isinstance(child, folium.FeatureGroup)]
+
+
+@pytest.fixture
+def private(tracks):
+    return released(tracks, method="tracs-d", trajectory="person", time="t")
+
+
+def as_lines(tracks):
+    ordered = tracks.sort_values(["person", "t"])
+    lines = ordered.groupby("person").geometry.apply(lambda points: shapely.LineString(points.tolist()))
+    return gpd.GeoDataFrame(lines.reset_index(), geometry="geometry", crs=tracks.crs)
+
+
+def test_layers_legend_and_caption(tracks, private):
+    places = gpd.GeoSeries(gpd.points_from_xy([139.7, 139.71], [35.7, 35.71]), crs=4326)
+    first = tracks[tracks.person == "ann"].t.idxmin()
+    map_ = tracks.tracs.explore(private, places=places, pick=first)
+    assert isinstance(map_, folium.Map)
+    names = layer_names(map_)
+    assert names[:2] == ["region", "places"]
+    assert re.fullmatch(r"window \(\d+%\)", names[2])
+    assert names[3:] == ["displacement", "perturbed", "original"]
+    page = html_of(map_)
+    error = geotracs.compare(tracks, private)["ae"]
+    for text in ("tracs-d, epsilon 4 per location", f"average error (AE): {error:,.0f} m", CAPTION, "60 locations"):
+        assert text in page
+
+
+def test_a_trajectory_has_its_colour_before_and_after(tracks, private):
+    map_ = tracks.tracs.explore(private)
+    groups = {group.layer_name: group for group in map_._children.values() if isinstance(group, folium.FeatureGroup)}
+    colours = {
+        role: [
+            [feature["properties"]["colour"] for feature in layer.data["features"]]
+            for layer in groups[role]._children.values()
+        ]
+        for role in ("original", "perturbed")
+    }
+    assert colours["original"] == colours["perturbed"]
+    assert [len(set(layer)) for layer in colours["original"]] == [3, 3]
+    html_of(map_)  # fills the styles
+    looks = [next(iter(groups[role]._children.values())).style_map for role in ("original", "perturbed")]
+    assert "dashArray" not in str(looks[0])
+    assert "dashArray" in str(looks[1])
+
+
+def test_the_map_of_a_release_holds_no_original_coordinate(tracks):
+    with pytest.warns(geotracs.PrivacyWarning):  # a fixed draw: reports may agree with originals by chance
+        private = released(tracks, trajectory="person", time="t", rng=1)
+    for page in (html_of(private.tracs.explore(view=view)) for view in ("overlay", "time")):
+        assert CAPTION not in page
+        assert UNKNOWN not in page
+        for number in shapely.get_coordinates(tracks.geometry.values).ravel():
+            assert f"{number:.6f}" not in page
+        for number in shapely.get_coordinates(private.geometry.values)[:5].ravel():
+            assert f"{number:.5f}" in page
+
+
+def test_a_frame_without_a_record_is_captioned_as_confidential(tracks):
+    assert UNKNOWN in html_of(tracks.tracs.explore())
+
+
+HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "${alert(3)}", "'\"`{{7*7}}", "a&b"]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_column_values_and_names_are_escaped(tracks, view):
+    frame = tracks.assign(person=np.resize(HOSTILE[:3], len(tracks)), note=np.resize(HOSTILE, len(tracks)))
+    frame = frame.rename(columns={"note": "<b onclick=alert(4)>"})
+    private = released(frame, trajectory="person", time="t", keep=["<b onclick=alert(4)>"])
+    page = html_of(frame.tracs.explore(private, view=view, popup=True))
+    for text in ("<script>alert", "<img src=x", "<b onclick"):
+        assert text not in page
+    assert "alert(1)" in page  # as text
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_large_data_is_sampled_and_says_so(view):
+    n, people = 20_000, 200
+    rng = np.random.default_rng(0)
+    frame = gpd.GeoDataFrame(
+        {"person": np.repeat(np.arange(people), n // people), "t": np.tile(np.arange(n // people), people)},
+        geometry=gpd.points_from_xy(rng.uniform(139.5, 139.9, n), rng.uniform(35.6, 35.8, n)),
+        crs=4326,
+    )
+    private = released(frame, trajectory="person", time="t")
+    page = html_of(frame.tracs.explore(private, view=view))
+    assert f"sample: 50 of 200 trajectories, {MOST:,} of 20,000 locations" in page
+    one = html_of(frame.tracs.explore(released(frame), view="overlay", sample=100))
+    assert "sample: 1 of 1 trajectories, 100 of 20,000 locations" in one
+    assert len(one) < 200_000
+
+
+CASES = {
+    "lines": lambda t: as_lines(t),
+    "one trajectory": lambda t: t[t.person == "ann"],
+    "one point": lambda t: t.iloc[:1],
+    "empty": lambda t: t.iloc[:0],
+    "missing": lambda t: t.set_geometry(t.geometry.where(np.arange(len(t)) % 3 > 0)),
+    "all missing": lambda t: t.set_geometry(gpd.GeoSeries([None] * len(t), index=t.index, crs=t.crs)),
+    "other name": lambda t: t.rename_geometry("where"),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("case", CASES)
+def test_ragged_frames(tracks, case, view):
+    frame = CASES[case](tracks)
+    before = frame.copy()
+    time = None if case == "lines" else "t"
+    private = released(frame, trajectory="person", time=time)
+    page = html_of(frame.tracs.explore(private, view=view))
+    html_of(private.tracs.explore(view=view) if view != "side-by-side" else private.tracs.explore())
+    locations = len(shapely.get_coordinates(frame.geometry.values))
+    assert ("no locations" if locations == 0 else f"{locations} locations") in page
+    pd.testing.assert_frame_equal(pd.DataFrame(frame), pd.DataFrame(before))
+
+
+def test_projected_crs_and_other_crs_of_the_release(tracks):
+    frame = tracks.to_crs(32654)
+    box = gpd.GeoSeries([shapely.box(*TOKYO)], crs=4326)
+    private = released(frame, domain=box, trajectory="person", time="t")
+    map_ = frame.tracs.explore(private.to_crs(3857), domain=box)
+    (south, west), (north, east) = _fitted(map_)
+    assert (west, south, east, north) == pytest.approx(TOKYO, abs=0.01)
+
+
+def _fitted(map_):
+    return next(child for child in map_._children.values() if child._name == "FitBounds").bounds
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_across_the_antimeridian_in_one_piece(view):
+    lon = np.array([179.2, 179.9, -179.8, -179.1])
+    frame = gpd.GeoDataFrame({"t": range(4)}, geometry=gpd.points_from_xy(lon, [-17, -17.1, -17.2, -17.3]), crs=4326)
+    private = released(frame, domain=(178, -18, -178, -16), time="t")
+    map_ = frame.tracs.explore(private, view=view)
+    (south, west), (north, east) = _fitted(map_.m1 if view == "side-by-side" else map_)
+    assert (west, south, east, north) == pytest.approx((178, -18, 182, -16))
+
+
+def test_the_globe_is_drawn_whole():
+    frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy([-170, 0, 170], [-60, 0, 60]), crs=4326)
+    private = released(frame, domain=geotracs.domains.Globe())
+    (south, west), (north, east) = _fitted(frame.tracs.explore(private))
+    assert (west, south, east, north) == (-180, -90, 180, 90)
+
+
+def test_disc_is_drawn(tracks):
+    disc = geotracs.domains.Disc((139.7, 35.7), 30_000)
+    private = released(tracks, method="tracs-d", domain=disc, trajectory="person", time="t")
+    assert "region" in layer_names(tracks.tracs.explore(private, pick=tracks.index[0]))
+
+
+def test_draws_on_a_given_map(tracks, private):
+    map_ = folium.Map()
+    assert tracks.tracs.explore(private, m=map_) is map_
+    assert "original" in layer_names(map_)
+
+
+def test_side_by_side_is_a_dual_map(tracks, private):
+    map_ = tracks.tracs.explore(private, view="side-by-side")
+    assert isinstance(map_, DualMap)
+    assert "original" in layer_names(map_.m1)
+    assert "original" not in layer_names(map_.m2)
+
+
+def test_colours(tracks, private):
+    assert '"#123456"' in html_of(tracks.tracs.explore(private, color="#123456"))
+    assert '"gold"' in html_of(tracks.tracs.explore(private, cmap=["gold", "navy"]))
+    assert '"#440154"' in html_of(tracks.tracs.explore(private, cmap="viridis"))
+    assert '"weight": 9' in html_of(tracks.tracs.explore(private, style_kwds={"weight": 9}))
+
+
+def test_tooltip_and_popup_choose_columns(tracks, private):
+    page = html_of(tracks.tracs.explore(private, tooltip=["speed"], popup="lat"))
+    assert r"\u003eperson\u003c" not in page
+    assert r"\u003espeed\u003c" in page
+    assert r"\u003elat\u003c" in page
+    assert r"\u003cth\u003e" not in html_of(tracks.tracs.explore(private, tooltip=False))
+
+
+class TestPick:
+    def test_the_window_holds_the_location_and_most_reports(self, tracks):
+        from geotracs.maps.window import window
+
+        label = tracks[tracks.person == "ann"].t.idxmin()
+        for method in ("tracs-c", "tracs-d"):
+            private = released(tracks, 6, method=method, trajectory="person", time="t")
+            region = geotracs.regions.recorded(private.attrs["tracs"], private.crs)
+            shapes, probability = window(tracks, private, region, "person", "t", label)
+            shape, dot = shapes.to_crs(4326)
+            assert dot.distance(tracks.geometry.loc[label]) < 1e-9
+            assert shape.buffer(1e-9).covers(dot)
+            rng = np.random.default_rng(3)
+            with pytest.warns(geotracs.PrivacyWarning):
+                again = [released(tracks.loc[[label]], 6, method=method, rng=rng).geometry.iloc[0] for _ in range(400)]
+            inside = np.mean([shape.covers(point) for point in again])
+            # 400 draws: five standard errors, a false alarm in 10^6 runs of another seed
+            assert abs(inside - probability) < 5 * np.sqrt(probability * (1 - probability) / 400)
+
+    def test_a_later_location_is_seen_from_the_report_before_it(self, tracks, private):
+        from geotracs.maps.window import window
+
+        ann = tracks[tracks.person == "ann"].sort_values("t").index
+        region = geotracs.regions.recorded(private.attrs["tracs"], private.crs)
+        shapes, _ = window(tracks, private, region, "person", "t", ann[5])
+        seen_from = private.geometry.to_crs(region.crs).loc[ann[4]]
+        # An annular sector about the reference: its straight sides point there.
+        corners = shapely.get_coordinates(shapes.iloc[0]) - np.array(seen_from.coords[0])
+        angles = np.unwrap(np.sort(np.arctan2(corners[:, 1], corners[:, 0])))
+        assert (np.diff(np.sort(angles % (2 * np.pi))) > 0.5).sum() <= 1
+        assert np.isclose(angles[0], angles[1])
+
+    def test_lines_take_a_pair(self, tracks):
+        lines = as_lines(tracks)
+        private = released(lines)
+        assert len(layer_names(lines.tracs.explore(private, pick=(0, 3)))) == 5
+        with pytest.raises(InputError, match="has 20"):
+            lines.tracs.explore(private, pick=(0, 20))
+
+    def test_what_cannot_be_picked(self, tracks, private):
+        with pytest.raises(InputError, match="label of a row"):
+            tracks.tracs.explore(private, pick="nobody")
+        with pytest.raises(InputError, match="original frame"):
+            private.tracs.explore(pick=private.index[0])
+        city = gpd.GeoSeries([shapely.Point(139.7, 35.7).buffer(0.15)], crs=4326)
+        polygon = released(tracks, domain=city, outside="clip")
+        with pytest.raises(InputError, match="`domain`"):
+            tracks.tracs.explore(polygon, pick=tracks.index[0])
+        grid = geotracs.places.Grid(cell=500)
+        rounded = released(tracks, method="tracs-d", round_to=grid)
+        with pytest.raises(InputError, match="moved afterwards"):
+            tracks.tracs.explore(rounded, pick=tracks.index[3])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"view": "3d"}, "`view` must be one of"),
+        ({"sample": 0}, "`sample` must be"),
+        ({"offline": True, "tiles": "CartoDB positron"}, "leave out `tiles`"),
+        ({"m": folium.Map(), "view": "time"}, "`m` is for"),
+        ({"color": "red", "cmap": ["red"]}, "not both"),
+        ({"cmap": "no such map"}, "`cmap` must be"),
+        ({"cmap": [3]}, "must be colours"),
+        ({"trajectory": "nobody"}, "no column 'nobody'"),
+    ],
+)
+def test_bad_arguments(tracks, private, arguments, message):
+    with pytest.raises(InputError, match=message):
+        tracks.tracs.explore(private, **arguments)
+
+
+def test_frames_that_do_not_belong_together(tracks, private):
+    with pytest.raises(InputError, match="index"):
+        tracks.tracs.explore(private.iloc[:5])
+    with pytest.raises(InputError, match="side-by-side"):
+        tracks.tracs.explore(view="side-by-side")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_an_offline_page_links_to_nothing(tracks, private, view):
+    page = html_of(tracks.tracs.explore(private, view=view, offline=True))
+    assert not re.findall(r'(?:src|href)="https?:[^"]*(?:js|css)"', page)
+    assert "tile.openstreetmap" not in page
+    assert "L.Map=" in page or "L.map=" in page or 'version="1.9' in page
