@@ -1,16 +1,23 @@
-# make demo | test | lint | format | bench | notebooks      (each sets up .venv on first use)
+# make demo | test | browser | lint | format | bench | notebooks | pictures      (each sets up .venv on first use)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint format bench notebooks clean
+.PHONY: demo test browser lint format bench notebooks pictures clean
 
 demo: $(READY)
 	$(BIN)/geotracs demo --out demo --overwrite
 
 test: $(READY)
 	$(BIN)/python -m pytest
+
+# For the tests of maps in a browser (Chromium must be installed): what their pages ask the network for.
+browser: tests/browser/node_modules
+
+tests/browser/node_modules: tests/browser/package.json
+	npm install --silent --no-fund --no-audit --no-package-lock --prefix tests/browser
+	touch $@
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -25,6 +32,9 @@ bench: $(READY)
 
 notebooks: $(READY)
 	$(BIN)/jupyter-execute --inplace notebooks/*.ipynb
+
+pictures: $(READY) browser
+	$(BIN)/python -m docs.pictures
 
 clean:
 	rm -rf $(VENV) demo

@@ -93,12 +93,13 @@ def timeline(side: Side, role: str, colours: Sequence[str], notes: list[str] | N
     owner, where = side.owner, _rounded(side.lonlat)
     last = np.diff(owner, append=-1) != 0
     end = float(times.max()) if len(times) else 0.0
-    until = np.where(last, end, np.append(times[1:], end))
+    # A location is left before the next one is reached: the ends of the intervals count.
+    until = np.where(last, end, np.nextafter(np.append(times[1:], end), -np.inf))
     features = []
     for number, place in enumerate(where):
         colour, tip = colours[owner[number]], notes and notes[number]
         here = _feature("Point", place, colour, [tip])
-        here["properties"] |= {"start": float(times[number]), "end": max(float(until[number]), float(times[number]))}
+        here["properties"] |= {"start": float(times[number]), "end": float(until[number])}
         features.append(here)
         if not last[number]:
             way = _feature("LineString", [place, where[number + 1]], colour, [tip])

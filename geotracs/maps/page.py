@@ -20,10 +20,11 @@ SWATCHES = {
 STYLE = """
     .tracs-note { background: rgba(255, 255, 255, 0.92); border: 1px solid #999; border-radius: 4px; padding: 6px 10px;
                   font: 13px/1.5 sans-serif; color: #222; max-width: 250px }
+    .leaflet-bottom .tracs-note.leaflet-control { margin-bottom: 30px }
     .tracs-note svg { vertical-align: middle; margin-right: 6px }
     .tracs-caption { background: #fff3cd; border-color: #b8860b; font-weight: bold; max-width: 430px }
     .leaflet-tooltip table th, .leaflet-popup table th { text-align: left; padding-right: 8px }
-    .leaflet-control-container .leaflet-timeline-controls { margin-bottom: 28px !important }
+    .leaflet-timeline-control.leaflet-control { margin-bottom: 32px !important }
     .leaflet-container { background: #f4f3ef }
 """
 

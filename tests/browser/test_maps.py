@@ -1,0 +1,183 @@
+"""The maps in a real browser: what is drawn, what a click does, and what is asked of the network."""
+
+import re
+
+import folium
+import geopandas as gpd
+import numpy as np
+import pytest
+
+import geotracs
+from tests.browser import chromium
+
+PATHS = ".leaflet-overlay-pane path"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if chromium.missing():
+        pytest.skip(chromium.missing())
+    with chromium.running() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def city():
+    return geotracs.datasets.sample_city(people=3, seed=2)
+
+
+@pytest.fixture(scope="module")
+def private(city):
+    return city.tracks.tracs.perturb(6, "tracs-d", domain=city.boundary, trajectory="person", time="t", keep=["mode"])
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Save a map, open it, and check in the end that nothing went wrong on the page."""
+    opened = []
+
+    def open_(map_, **options):
+        path = tmp_path / f"{len(opened)}.html"
+        map_.get_root().save(path)
+        opened.append(chromium.Opened(browser, path, **options))
+        return opened[-1]
+
+    yield open_
+    for page in opened:
+        assert page.errors == []
+        page.page.close()
+
+
+def test_layers_are_drawn_counted_and_toggled(show, city, private):
+    page = show(city.tracks.tracs.explore(private, domain=city.boundary, places=city.pois))
+    n, people, places = len(city.tracks), 3, len(city.pois)
+    everything = 1 + places + 2 * (n + people)  # region, places, then a dot a location and a line a person, twice
+    assert page.count(PATHS) == everything
+    for layer, shapes in {"perturbed": n + people, "original": n + people, "region": 1, "places": places}.items():
+        page.switch(layer)
+        assert page.count(PATHS) == everything - shapes, layer
+        page.switch(layer)
+        assert page.count(PATHS) == everything, layer
+    page.switch("displacement")  # off at first
+    assert page.count(PATHS) == everything + n
+    assert any("tile" in url for url in page.requests)
+
+
+def test_everything_is_in_view_and_the_caption_is_visible(show, city, private):
+    page = show(city.tracks.tracs.explore(private, domain=city.boundary))
+    assert page.page.locator(".tracs-caption").is_visible()
+    assert "confidential" in page.page.locator(".tracs-caption").inner_text()
+    assert "tracs-d, epsilon 6" in page.page.locator(".tracs-legend").inner_text()
+    inside = page.page.evaluate(
+        f"""Array.from(document.querySelectorAll("{PATHS}")).every(path => {{
+            const box = path.getBoundingClientRect();
+            return box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight }})"""
+    )
+    assert inside
+
+
+def test_no_control_covers_another(show, city, private):
+    for view in ("overlay", "time", "side-by-side"):
+        page = show(city.tracks.tracs.explore(private, domain=city.boundary, view=view), size=(900, 700))
+        overlaps = page.page.evaluate(
+            """() => { const boxes = Array.from(document.querySelectorAll(".leaflet-control"))
+                   .map(e => e.getBoundingClientRect());
+               let found = 0;
+               boxes.forEach((a, i) => boxes.slice(i + 1).forEach(b => {
+                   if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) found++; }));
+               return found; }"""
+        )
+        assert overlaps == 0, view
+
+
+def test_tooltip_shows_columns(show, city, private):
+    few = city.tracks.groupby("person").head(2)
+    page = show(few.tracs.explore(private.loc[few.index], tiles=None))
+    page.switch("perturbed")
+    page.page.locator(PATHS).last.hover(force=True)
+    assert "speed" in page.page.locator(".leaflet-tooltip").inner_text()
+
+
+def test_side_by_side_moves_in_step(show, city, private):
+    page = show(city.tracks.tracs.explore(private, view="side-by-side", domain=city.boundary))
+    assert page.count(".leaflet-container") == 2
+    maps = "Object.values(window).filter(o => o instanceof L.Map)"
+    views = f"{maps}.map(m => [m.getCenter().lat, m.getCenter().lng, m.getZoom()])"
+    left, right = page.page.evaluate(views)
+    assert left == pytest.approx(right, abs=1e-6)
+    page.page.mouse.move(300, 400)
+    page.page.mouse.down()
+    page.page.mouse.move(200, 300, steps=8)
+    page.page.mouse.up()
+    page.page.wait_for_timeout(700)
+    moved = page.page.evaluate(views)
+    assert moved[0] == pytest.approx(moved[1], abs=1e-6)
+    assert abs(moved[0][1] - left[1]) > 1e-4
+    page.page.locator(".leaflet-control-zoom-in").last.click()
+    page.page.wait_for_timeout(700)
+    zoomed = page.page.evaluate(views)
+    assert zoomed[0][2] == zoomed[1][2] > moved[0][2]
+
+
+def test_time_slider_moves(show, city, private):
+    page = show(city.tracks.tracs.explore(private, view="time", domain=city.boundary))
+    clock = page.page.locator(".leaflet-timeline-control output").first
+    start, drawn = clock.inner_text(), page.count(PATHS)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", start)
+    slider = page.page.locator(".leaflet-timeline-control input[type=range]").first
+    slider.evaluate("e => { e.value = e.max; e.dispatchEvent(new Event('input')); }")
+    page.page.wait_for_timeout(300)
+    assert clock.inner_text() > start
+    assert page.count(PATHS) > drawn
+    # At the end every person is somewhere, before and after, and has come all the way.
+    assert page.count(PATHS) == 1 + 2 * 3 + 2 * (len(city.tracks) - 3)
+
+
+HOSTILE = "<script>window.broken=1</script><img src=x onerror='window.broken=2'>\"'`${window.broken=3}</script>"
+
+
+@pytest.mark.parametrize("view", ["overlay", "side-by-side", "time"])
+def test_hostile_strings_are_inert(show, city, view):
+    frame = city.tracks.groupby("person").head(2).assign(person=lambda f: f.person.astype(str) + HOSTILE)
+    frame = frame.rename(columns={"mode": HOSTILE})
+    private = frame.tracs.perturb(6, domain=city.boundary, trajectory="person", time="t", keep=[HOSTILE])
+    private.attrs["tracs"]["method"] = HOSTILE  # a file of somebody else's
+    page = show(frame.tracs.explore(private, view=view, popup=True, tiles=None))
+    dots = page.page.locator(PATHS)
+    for number in range(dots.count()):
+        dots.nth(number).dispatch_event("mouseover")
+        dots.nth(number).dispatch_event("click")
+    page.page.wait_for_timeout(200)
+    assert page.page.evaluate("window.broken") is None
+    assert page.count("img[src=x]") == 0
+    if view != "time":
+        assert "window.broken" in page.page.locator(".leaflet-popup, .leaflet-tooltip").first.inner_text()
+
+
+@pytest.mark.parametrize("view", ["overlay", "side-by-side", "time"])
+def test_an_offline_file_draws_with_all_requests_blocked(show, city, private, view):
+    map_ = city.tracks.tracs.explore(private, view=view, domain=city.boundary, places=city.pois, offline=True)
+    page = show(map_, blocked=True)
+    assert page.count(PATHS) > len(city.pois)
+    assert page.requests == []
+
+
+def test_without_tiles_no_tile_is_asked_for(show, city, private):
+    page = show(private.tracs.explore(tiles=None))
+    assert not [url for url in page.requests if "tile" in url.replace("timeline", "")]
+
+
+def test_many_locations_are_drawn_on_a_canvas(show):
+    rng = np.random.default_rng(0)
+    frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy(rng.random(9000), rng.random(9000)), crs=4326)
+    page = show(frame.tracs.explore(frame.tracs.perturb(4, domain=(0, 0, 1, 1)), offline=True), blocked=True)
+    assert page.count("canvas") == 1
+    assert "5,000" not in page.page.locator(".tracs-legend").inner_text()
+    assert "4,500 of 9,000 locations" in page.page.locator(".tracs-legend").inner_text()
+
+
+def test_on_a_map_of_the_users_own(show, city, private):
+    own = folium.Map(tiles=None)
+    folium.Marker([-20.25, 13.2]).add_to(own)
+    page = show(city.tracks.tracs.explore(private, m=own))
+    assert page.count(PATHS) == 2 * (len(city.tracks) + 3)
