@@ -6,15 +6,16 @@ from typing import ClassVar
 import numpy as np
 
 from geotracs.budget import split
-from geotracs.domains import Disc, Domain
+from geotracs.domains import Disc, Domain, Globe, Parallelogram, Rectangle
+from geotracs.domains.rectangle import CORNERS
 from geotracs.errors import DomainError
 from geotracs.mechanisms import Piecewise
-from geotracs.methods.base import Method
+from geotracs.methods.product import Chart, Point, Product
 from geotracs.randomness import Source
 
 
 @dataclass(frozen=True)
-class TracsC(Method):
+class TracsC(Product):
     """Perturb two coordinates independently: of a rectangle or parallelogram, or longitude and latitude on the globe.
 
     Parameters
@@ -51,9 +52,30 @@ class TracsC(Method):
         rng: Source,
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
-        half, _ = split(eps, 0.5)
         unit = domain.frame.to_unit(xy)
-        for axis, periodic in enumerate(domain.frame.periodic):
-            mechanism = Piecewise(half, self.window, periodic=periodic)
+        for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
             unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
         domain.frame.from_unit(unit, out=xy)
+
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise, Piecewise]:
+        """Return the mechanism of each coordinate."""
+        half, _ = split(eps, 0.5)
+        across, up = domain.frame.periodic
+        return Piecewise(half, self.window, periodic=across), Piecewise(half, self.window, periodic=up)
+
+    def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
+        """Return the Cartesian chart of the fitted rectangle."""
+        return Affine(domain.frame)
+
+
+class Affine:
+    """The chart of a rectangle, a parallelogram or the globe, with its one `stretch`."""
+
+    def __init__(self, frame: Rectangle | Parallelogram | Globe) -> None:
+        self.to_unit, self.from_unit = frame.to_unit, frame.from_unit
+        origin, u, _, v = frame.from_unit(CORNERS)
+        self._area = abs(np.linalg.det([u - origin, v - origin]))
+
+    def stretch(self, uv: np.ndarray) -> np.ndarray:
+        """Return the area, which is the same everywhere."""
+        return np.full(len(uv), self._area)

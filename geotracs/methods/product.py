@@ -1,0 +1,81 @@
+"""Methods that perturb the two coordinates of a chart independently: their exact density, and their window."""
+
+from typing import Protocol
+
+import numpy as np
+import shapely
+
+from geotracs.budget import check_eps
+from geotracs.domains import Domain
+from geotracs.errors import DomainError, InputError
+from geotracs.mechanisms import Piecewise
+from geotracs.mechanisms.lattice import WORDS
+from geotracs.methods.base import Method
+
+FINE = 256
+"""Into how many pieces each side of a window is cut: what is straight in the chart is bent in the region."""
+
+Point = tuple[float, float]
+
+
+class Chart(Protocol):
+    """A public bijection between the region and the unit square."""
+
+    def to_unit(self, xy: np.ndarray) -> np.ndarray:
+        """Map the region to the unit square."""
+
+    def from_unit(self, uv: np.ndarray) -> np.ndarray:
+        """Map the unit square to the region."""
+
+    def stretch(self, uv: np.ndarray) -> np.ndarray:
+        """Return how many times larger a small area of the region is than what it is mapped to."""
+
+
+class Product(Method):
+    """A chart, and a piecewise mechanism on each axis of it."""
+
+    def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
+        """Return the chart in which locations are perturbed."""
+        raise NotImplementedError
+
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise, Piecewise]:
+        """Return the mechanism of each axis."""
+        raise NotImplementedError
+
+    def density(
+        self, y: np.ndarray, x: Point, eps: float, domain: Domain, reference: Point | None = None
+    ) -> np.ndarray:
+        """Return the exact probability density of reporting each of ``y``; see `Method.density`."""
+        chart, unit = self._at(x, eps, domain, reference)
+        seen = chart.to_unit(np.asarray(y, dtype=np.float64))
+        height = np.all((seen >= 0) & (seen <= 1), axis=1).astype(np.float64)
+        for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
+            height *= mechanism.density(np.clip(seen[:, axis], 0, 1), unit[axis])
+        with np.errstate(divide="ignore"):
+            return height / chart.stretch(seen)
+
+    def window_of(
+        self, x: Point, eps: float, domain: Domain, reference: Point | None = None
+    ) -> tuple[shapely.Polygon, float]:
+        """Return the window of a location, and the probability that its report falls there; see `Method.window_of`."""
+        chart, unit = self._at(x, eps, domain, reference)
+        probability, ends = 1.0, []
+        for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
+            probability *= mechanism.threshold / WORDS
+            ends.append([float(end) for end in mechanism.interval(unit[axis])])
+        window = shapely.segmentize(shapely.box(0, 0, 1, 1).exterior, 1 / FINE)
+        (west, east), (south, north) = ends
+        uv = [west, south] + shapely.get_coordinates(window) * [east - west, north - south]
+        return shapely.Polygon(chart.from_unit(uv)), probability
+
+    def _at(self, x: Point, eps: float, domain: Domain, reference: Point | None) -> tuple[Chart, np.ndarray]:
+        """Return the chart and the place of ``x`` in it."""
+        check_eps(eps)
+        self.check(domain)
+        xy = np.asarray(x, dtype=np.float64)
+        if xy.shape != (2,):
+            raise InputError("One location (x, y) is needed, in the working CRS.")
+        if not domain.contains(xy[None])[0]:
+            raise DomainError("The location lies outside the domain; both must be in the working CRS.")
+        chart = self.chart(domain, reference)
+        return chart, np.clip(chart.to_unit(xy[None])[0], 0, 1)
