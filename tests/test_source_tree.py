@@ -26,6 +26,8 @@ ORDER = [
     "rounding",
     "perturb",
     "compare",
+    "sweep",
+    "plots",
     "datasets",
     "files",
     "maps",

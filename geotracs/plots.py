@@ -1,0 +1,5 @@
+"""Drawings."""
+
+
+def plot(original, perturbed=None):
+    """x"""
