@@ -1,5 +1,0 @@
-"""Drawings."""
-
-
-def plot(original, perturbed=None):
-    """x"""
