@@ -79,7 +79,7 @@ def unwrapping(crs: pyproj.CRS, outline: BaseGeometry | None, arrays: list[np.nd
         if np.ptp(x) <= turn / 2 or np.ptp(x % turn) >= np.ptp(x):
             return lambda xy: xy
         middle = turn / 2
-    return lambda xy: np.column_stack([middle + (xy[:, 0] - middle + turn / 2) % turn - turn / 2, xy[:, 1]])
+    return lambda xy: xy + np.outer(np.round((middle - xy[:, 0]) / turn), [turn, 0])
 
 
 def draw_public(ax: "Axes", outline: Any, places: Any, crs: pyproj.CRS, unwrap: Unwrap, fill: str = "#f4f4f4") -> None:

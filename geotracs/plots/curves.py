@@ -82,7 +82,8 @@ def error_curve(
         few, many = table["count"].min(), table["count"].max()
         count = f"{few}" if few == many else f"{few} to {many}"
         ax.legend(
-            title=f"mean of {count} releases, 95% t-interval" if many > 1 else "one release", title_fontsize="small"
+            title=f"mean of {count} releases, 95% t-interval" if many > 1 else "one release each",
+            title_fontsize="small",
         )
     return ax
 

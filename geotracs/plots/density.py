@@ -146,7 +146,7 @@ def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) 
     recipe.report(reports, np.arange(DRAWS + 1), eps, domain, public_stream())
     outside = ~domain.border.covers(reports) if isinstance(domain, Polygon) else np.zeros(DRAWS, dtype=bool)
     domain.finish(reports)
-    repeated = 1 - len(np.unique(reports[~outside], axis=0)) / max(np.count_nonzero(~outside), 1)
+    repeated = 1 - len(np.unique(reports[~outside] @ [1, 1j])) / max(np.count_nonzero(~outside), 1)
     if outside.mean() > 0.0005:
         return f"{outside.mean():.1%} of the reports fall outside and are projected to the border"
     return f"{repeated:.1%} of the reports are the reference itself" if repeated > 0.0005 else None

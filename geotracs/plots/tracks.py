@@ -13,6 +13,7 @@ from geotracs.errors import GeotracsWarning, InputError
 from geotracs.plots.canvas import (
     CAPTION,
     COLOURS,
+    Unwrap,
     describe,
     draw_public,
     frame_axes,
@@ -80,12 +81,14 @@ def plot(
     'perturbed'
     """
     plt = pyplot()
+    frames.check(original)
+    if perturbed is not None:
+        frames.check(perturbed, "perturbed frame")
     releases = [frame for frame in (original, perturbed) if frame is not None and record_of(frame)]
     record = record_of(releases[-1]) if releases else {}
     columns = [trajectory or record.get("trajectory"), time or record.get("time")]
     layers = {"perturbed" if perturbed is None and record else "original": _tracks(original, *columns)}
     if perturbed is not None:
-        frames.check(perturbed, "perturbed frame")
         layers["perturbed"] = _tracks(perturbed.to_crs(original.crs), *columns)
     outline = None if region is None else outline_of(resolve(region, original.crs))
     unwrap = unwrapping(original.crs, outline, [xy for tracks in layers.values() for xy in tracks.values()])
@@ -97,12 +100,12 @@ def plot(
         size = {"figsize": (5.5 * len(layers), 5.6), "layout": "constrained"}
         fig, axes = plt.subplots(1, len(layers), squeeze=False, sharex=True, sharey=True, **size)
         axes = axes[0]
-    shown = [{label: tracks[label] for label in chosen if label in tracks} for tracks in layers.values()]
-    for own, tracks, style in zip(axes, shown, styles.values(), strict=True):
-        _draw(own, tracks, style, unwrap)
+    shown = [unwrap(tracks[label]) for tracks in layers.values() for label in chosen if label in tracks]
+    for own, name in zip(axes, layers, strict=True):
+        _draw(own, [layers[name].get(label) for label in chosen], styles[name], unwrap)
     for own in dict.fromkeys(axes):
         draw_public(own, outline, places, original.crs, unwrap)
-        frame_axes(own, original.crs, [unwrap(xy) for tracks in shown for xy in tracks.values()], outline)
+        frame_axes(own, original.crs, shown, outline)
     _say(fig, axes, list(layers), " ".join(filter(None, [note, CAPTION if "original" in layers else ""])))
     if legend:
         _legend(fig, axes[0], styles, describe(record, original, perturbed))
@@ -134,11 +137,12 @@ def _sample(labels: list[Any], most: int) -> tuple[list[Any], str]:
     return [labels[i] for i in chosen], f"{len(chosen)} of {len(labels):,} trajectories."
 
 
-def _draw(ax: "Axes", tracks: dict[Any, np.ndarray], style: dict[str, Any], unwrap: Any) -> None:
-    """Draw trajectories, with a marker every now and then."""
-    for number, xy in enumerate(tracks.values()):
-        every = max(1, len(xy) // 25) if style["linestyle"] else 1
-        ax.plot(*unwrap(xy).T, color=COLOURS[number % len(COLOURS)], markevery=every, **style)
+def _draw(ax: "Axes", tracks: list[np.ndarray | None], style: dict[str, Any], unwrap: Unwrap) -> None:
+    """Draw trajectories, a colour each, with a marker every now and then."""
+    for number, xy in enumerate(tracks):
+        if xy is not None:
+            every = max(1, len(xy) // 25) if style["linestyle"] else 1
+            ax.plot(*unwrap(xy).T, color=COLOURS[number % len(COLOURS)], markevery=every, **style)
 
 
 def _say(fig: Any, axes: np.ndarray, names: list[str], text: str) -> None:
