@@ -12,6 +12,8 @@ from geotracs.budget import Guarantee
 from geotracs.compare import compare
 from geotracs.maps import explore
 from geotracs.perturb import perturb
+from geotracs.plots import plot
+from geotracs.sweep import sweep
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,7 +42,9 @@ class TracsAccessor:
 
     perturb = _method(perturb)
     compare = _method(compare)
+    sweep = _method(sweep)
     explore = _method(explore)
+    plot = _method(plot)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -27,6 +27,8 @@ ORDER = [
     "rounding",
     "perturb",
     "compare",
+    "sweep",
+    "plots",
     "datasets",
     "files",
     "maps",

@@ -7,7 +7,8 @@ from geotracs.domains.parallelogram import Parallelogram
 from geotracs.domains.polygon import Polygon
 from geotracs.domains.rectangle import Rectangle, columns
 
-TINY = 1e-300
+TINY = 1e-12
+"""The way to the border on which the reference lies, as a part of the way to the farthest one: none, but not zero."""
 
 
 class Polar:
@@ -60,5 +61,5 @@ class Polar:
         if isinstance(self._domain, Disc):
             return np.hypot(*step.T) / self._domain.radius
         planes = self._domain.half_planes
-        slack = np.maximum(planes[:, 2] - planes[:, :2] @ self.reference, TINY)
-        return np.max(step @ planes[:, :2].T / slack, axis=1)
+        slack = planes[:, 2] - planes[:, :2] @ self.reference
+        return np.max(step @ planes[:, :2].T / np.maximum(slack, TINY * slack.max()), axis=1)
