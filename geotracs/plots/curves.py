@@ -75,7 +75,8 @@ def error_curve(
         ax.set_ylim(bottom=0)
     if not y.startswith("rqp_"):
         ax.yaxis.set_major_formatter("{x:,.10g}")
-    ax.set_xticks(sorted(table["epsilon"].unique()))
+    ticks = sorted(table["epsilon"].unique())
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.set(xlabel="epsilon", ylabel=_axis_label(y))
     ax.grid(visible=True, which="both" if log else "major", color="#dddddd", linewidth=0.6)
     if legend and len(table):
