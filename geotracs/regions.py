@@ -64,13 +64,19 @@ class Region:
         xy[:, 0] = middle + (xy[:, 0] - middle + turn / 2) % turn - turn / 2
         return xy
 
-    def outline(self) -> gpd.GeoSeries:
-        """Return the region as one shape to draw, in the CRS of the data or, for a disc, the working CRS."""
+    def outline(self, crs: pyproj.CRS | None = None) -> BaseGeometry:
+        """Return a shape to draw, in the CRS of the data or another; longitudes may go beyond 180 degrees."""
+        shape, turn = self.shape, crs_.turn(self.data_crs)
         if isinstance(self.domain, Globe):
-            return gpd.GeoSeries([shapely.box(-180, self.domain.south, 180, self.domain.north)], crs=self.crs)
-        if isinstance(self.domain, Disc):
-            return gpd.GeoSeries([shapely.Point(self.domain.centre).buffer(self.domain.radius, 64)], crs=self.crs)
-        return gpd.GeoSeries([self.shape], crs=self.data_crs)
+            degrees = crs_.degrees_per_unit(self.data_crs)
+            shape = shapely.box(*np.array([-180, self.domain.south, 180, self.domain.north]) / degrees)
+        elif isinstance(self.domain, Disc):
+            around = np.column_stack([np.linspace(0, 1, 361), np.ones(361)])
+            ring = crs_.transform(self.domain.from_unit(around), self.crs, self.data_crs)
+            if self.data_crs.is_geographic:
+                ring[:, 0] = np.unwrap(ring[:, 0], period=turn)
+            shape = shapely.Polygon(ring)
+        return shape if crs in (None, self.data_crs) else gpd.GeoSeries([shape], crs=self.data_crs).to_crs(crs).iloc[0]
 
     def leave(self, xy: np.ndarray) -> np.ndarray:
         """Bring reports back into the CRS of the data, where they are covered by the shape: rounding is undone."""
@@ -148,10 +154,11 @@ def recorded(record: dict[str, Any], crs: pyproj.CRS, domain: Any = None) -> Reg
     """Return the region of a release again, as far as its record says it, or from the domain that it was made with.
 
     Of a polygon the record holds only the bounds, and of a fitted region nothing: without ``domain`` there is none.
-    ``crs`` is that of the data, if the record does not say it.
+    ``crs`` is that of a ``domain`` that has none.
     """
     known = record.get("domain", {})
-    crs = crs_.parse(known["crs"]) if "crs" in known else crs
+    if domain is None and "crs" in known:
+        crs = crs_.parse(known["crs"])
     if domain is None and known.get("kind") == "rectangle":
         domain = known.get("bounds")
     elif domain is None and known.get("kind") == "globe":

@@ -177,7 +177,7 @@ def test_private_values_of_a_bad_csv_are_not_printed(run, tmp_path):
     assert "7123456" not in err
 
 
-@pytest.mark.parametrize("command", [[], ["perturb"], ["compare"], ["demo"]])
+@pytest.mark.parametrize("command", [[], ["perturb"], ["compare"], ["map"], ["demo"]])
 def test_help(run, command):
     code, out, _ = run(*command, "--help")
     assert code == 0
@@ -203,19 +203,57 @@ def test_time_zones_are_no_trouble(run, tracks, tmp_path):
     assert "GDAL" not in err
 
 
+class TestMap:
+    @pytest.fixture
+    def files(self, run, tracks, tmp_path):
+        tracks.to_file(tmp_path / "in.gpkg")
+        run("perturb", tmp_path / "in.gpkg", tmp_path / "out.gpkg", "--eps", 4, "--domain", bbox(TOKYO),
+            "--trajectory", "person", "--time", "t")  # fmt: skip
+        return tmp_path / "in.gpkg", tmp_path / "out.gpkg"
+
+    def test_before_and_after(self, run, files, tmp_path):
+        for view in ("overlay", "side-by-side", "time"):
+            code, out, _ = run("map", *files, tmp_path / f"{view}.html", "--view", view, "--offline")
+            assert code == 0
+            assert out == f"Written: {tmp_path / f'{view}.html'}\n"
+            page = (tmp_path / f"{view}.html").read_text()
+            assert "keep it confidential" in page
+            assert "tracs-c, epsilon 4 per location" in page
+            assert "3 trajectories, 60 locations" in page
+            assert "https://cdn" not in page
+
+    def test_a_release_alone_is_not_confidential(self, run, files, tracks, tmp_path):
+        assert run("map", files[1], tmp_path / "publish.html", "--no-tiles")[0] == 0
+        page = (tmp_path / "publish.html").read_text()
+        assert "confidential" not in page
+        assert "openstreetmap" not in page
+        assert str(round(tracks.geometry.x.iloc[0], 6)) not in page
+
+    def test_bad_input_writes_nothing(self, run, files, tmp_path):
+        target = tmp_path / "map.html"
+        assert "IN, PERTURBED and OUT" in run("map", target)[2]
+        assert ".html" in run("map", *files, tmp_path / "map.gpkg")[2]
+        assert "--overwrite" in run("map", *files, files[0].with_name("in.gpkg"))[2]
+        code, _, err = run("map", *files, target, "--trajectory", "nobody")
+        assert (code, "nobody" in err) == (2, True)
+        assert not target.exists()
+
+
 def test_demo(run, tmp_path):
     code, out, _ = run("demo", "--out", tmp_path / "demo", "--people", 4)
     assert code == 0
     assert "tracs-c" in out
     assert "pure 4-local differential privacy" in out
     assert sorted(p.name for p in (tmp_path / "demo").iterdir()) == [
+        "city.gpkg",
         "map.html",
+        "tracks.gpkg",
         "tracs-c.gpkg",
         "tracs-d.gpkg",
     ]
     page = (tmp_path / "demo" / "map.html").read_text()
     assert "keep it confidential" in page
-    assert "4 trajectories, a colour each. Full lines: original. Dashes: perturbed (tracs-d, epsilon 4)." in page
+    assert "tracs-d, epsilon 4 per location" in page
     (tmp_path / "file").write_text("")
     assert run("demo", "--out", tmp_path / "file")[0] == 2
     assert len(gpd.read_file(tmp_path / "demo" / "tracs-d.gpkg")) > 100

@@ -15,8 +15,10 @@ from scipy import stats
 
 import geotracs
 from geotracs import DomainError, InputError, plots
+from geotracs.colours import COLOURS
 from geotracs.domains import Disc, Globe, Parallelogram
 from geotracs.errors import MissingExtraError
+from geotracs.plots.canvas import CAPTION
 from tests.conftest import TOKYO
 
 mpl.use("Agg")
@@ -63,18 +65,18 @@ def words(ax):
 
 class TestPlot:
     def test_before_and_after_side_by_side(self, tracks, private):
-        left, right = tracks.tracs.plot(private, region=TOKYO)
+        left, right = tracks.tracs.plot(private, domain=TOKYO)
         assert [left.get_title(), right.get_title()] == ["original", "perturbed"]
         assert left.get_xlim() == right.get_xlim()
         assert left.get_ylim() == right.get_ylim()
         for ax, frame in ((left, tracks), (right, private)):
             drawn = lines_of(ax)
-            for colour, (_, xy) in zip(plots.COLOURS, in_order(frame).items(), strict=False):
+            for colour, (_, xy) in zip(COLOURS, in_order(frame).items(), strict=False):
                 assert np.array_equal(drawn[colour], xy)
             assert len(drawn) == 3
         ae = tracks.tracs.compare(private)["ae"]
         assert f"tracs-d, epsilon 6 per location, mean displacement {ae:,.0f} m" in words(left)
-        assert plots.CAPTION in words(left)
+        assert CAPTION in words(left)
 
     def test_told_apart_without_colour(self, tracks, private):
         left, right = tracks.tracs.plot(private)
@@ -89,8 +91,8 @@ class TestPlot:
         left, right = tracks.tracs.plot(shuffled)
         before, after = lines_of(left), lines_of(right)
         gone = set(before) - set(after)
-        assert gone == {plots.COLOURS[0]}
-        for colour, person in zip(plots.COLOURS, in_order(tracks), strict=False):
+        assert gone == {COLOURS[0]}
+        for colour, person in zip(COLOURS, in_order(tracks), strict=False):
             if person != first:
                 assert np.array_equal(after[colour], in_order(private)[person])
 
@@ -98,20 +100,20 @@ class TestPlot:
         _, ax = plt.subplots()
         assert tracks.tracs.plot(private, ax=ax) is ax
         assert len(ax.lines) == 6
-        assert plots.CAPTION in words(ax)
+        assert CAPTION in words(ax)
         assert len(plt.get_fignums()) == 1
 
     def test_a_release_alone_is_not_confidential_and_holds_no_original(self, tracks, private):
-        ax = private.tracs.plot(region=TOKYO)
+        ax = private.tracs.plot(domain=TOKYO)
         assert ax.get_title() == "perturbed"
-        assert plots.CAPTION not in words(ax)
+        assert CAPTION not in words(ax)
         drawn = np.vstack([line.get_xydata() for line in ax.lines])
         assert not np.isin(drawn, shapely.get_coordinates(tracks.geometry.values)).any()
 
     def test_originals_alone_are_confidential(self, tracks):
         ax = tracks.tracs.plot(trajectory="person", time="t")
         assert ax.get_title() == "original"
-        assert plots.CAPTION in words(ax)
+        assert CAPTION in words(ax)
 
     def test_a_sample_is_stated_and_spread(self, tracks):
         many = pd.concat([tracks.assign(person=number) for number in range(10)], ignore_index=True)
@@ -147,17 +149,17 @@ class TestPlot:
         left, _ = tracks.tracs.plot(private)
         assert left.get_aspect() == pytest.approx(1 / math.cos(math.radians(35.7)), rel=0.01)
         projected = tracks.to_crs(32654)
-        left, right = projected.tracs.plot(private, region=shapely.box(3.4e5, 3.9e6, 4.2e5, 4e6))
+        left, right = projected.tracs.plot(private, domain=shapely.box(3.4e5, 3.9e6, 4.2e5, 4e6))
         assert left.get_aspect() == 1
         moved = in_order(private.to_crs(32654))
-        assert np.allclose(lines_of(right)[plots.COLOURS[0]], next(iter(moved.values())))
+        assert np.allclose(lines_of(right)[COLOURS[0]], next(iter(moved.values())))
 
     @pytest.mark.parametrize("region", [FIJI, None])
     def test_across_the_antimeridian_in_one_piece(self, region):
         x = [179.2, 179.7, -179.9, -179.5, 180.0]
         ship = gpd.GeoDataFrame({"ship": 1}, geometry=gpd.points_from_xy(x, [-17.0] * 5), crs=4326, index=range(5))
         release = ship.tracs.perturb(8, domain=FIJI, trajectory="ship")
-        left, right = ship.tracs.plot(release, region=region)
+        left, right = ship.tracs.plot(release, domain=region)
         assert left.lines[0].get_xdata() == pytest.approx([179.2, 179.7, 180.1, 180.5, 180.0])
         assert np.ptp(right.lines[0].get_xdata()) <= 4
         assert np.ptp(left.get_xlim()) < 6
@@ -169,7 +171,7 @@ class TestPlot:
         places = gpd.GeoDataFrame(geometry=[*gpd.points_from_xy([139.7, 139.75], [35.7, 35.72]), None], crs=4326)
         (x, y), box = (139.7, 35.7), shapely.box(*TOKYO)
         for region in (box, gpd.GeoSeries([box], crs=4326).to_crs(3857), Disc((x, y), 9000), Globe(0, 60)):
-            left, _ = tracks.tracs.plot(private, region=region, places=places)
+            left, _ = tracks.tracs.plot(private, domain=region, places=places)
             assert len(left.collections) == 2
 
     def test_input_is_unchanged_and_z_is_nothing_to_say(self, tracks, private):
@@ -323,12 +325,6 @@ class TestMechanism:
             plots.mechanism("laplace", 4, TOKYO, (139.7, 35.7))
         with pytest.raises(InputError, match="`fit`"):
             plots.mechanism("tracs-c", 4, TOKYO, (139.7, 35.7), fit="best")
-
-
-def test_one_palette():
-    import geotracs.maps as maps
-
-    assert plots.COLOURS == maps.COLOURS
 
 
 def test_without_matplotlib_there_is_advice(monkeypatch, tracks):

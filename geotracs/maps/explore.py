@@ -117,13 +117,12 @@ def explore(
     >>> private.tracs.explore(offline=True).save("safe-to-publish.html")  # doctest: +SKIP
     """
     _check(gdf, perturbed, view, m, tiles, sample, offline)
-    release = gdf if perturbed is None else perturbed
-    record = release.attrs.get("tracs", {})
+    record = (gdf if perturbed is None else perturbed).attrs.get("tracs", {})
     trajectory, time = (
         record.get(key) if name is None and record.get(key) in gdf.columns else name
         for name, key in ((trajectory, "trajectory"), (time, "time"))
     )
-    region = regions.recorded(record, release.crs, domain)
+    region = regions.recorded(record, gdf.crs, domain)
     shown = sides.read(gdf, perturbed, trajectory, time, sample)
     picked = None if pick is None else window(gdf, perturbed, region, trajectory, time, pick)
     public, bounds = _public(shown, region, places, picked, sample)
@@ -132,7 +131,7 @@ def explore(
         shown,
         roles,
         colours(len(shown[0].offsets) - 1, color, cmap),
-        [(side.described(tooltip), side.described(popup)) for side in shown],
+        [layers.Notes(side.values(tooltip), side.values(popup)) for side in shown],
         style_kwds or {},
         public,
         bounds,
@@ -154,7 +153,7 @@ class Scene:
     shown: list[sides.Side]
     roles: list[str]
     colours: list[str]
-    notes: list[tuple[list[str] | None, list[str] | None]]
+    notes: list[layers.Notes]
     style: dict[str, Any]
     public: list[tuple[str, np.ndarray, dict[str, Any], str]]
     bounds: list[list[float]] | None
@@ -221,7 +220,7 @@ def _over_time(scene: Scene, m: None, offline: bool, **options: Any) -> folium.M
     lines = []
     for number in reversed(range(len(scene.shown))):
         side, role = scene.shown[number], scene.roles[number]
-        line = layers.timeline(side, role, scene.colours, scene.notes[number][0])
+        line = layers.timeline(side, role, scene.colours, scene.notes[number])
         line.layer_name = role
         lines.append(line.add_to(map_))
     control = layers.slider(*lines, as_time=layers.is_time(scene.shown[0]))
@@ -253,7 +252,7 @@ def _public(
     middle = float(lonlat[:, 0].min() + lonlat[:, 0].max()) / 2 if len(lonlat) else 0.0
     found, boxes = [], [[*lonlat.min(axis=0), *lonlat.max(axis=0)]] if len(lonlat) else []
     if region is not None:
-        outline = layers.placed(region.outline(), middle)
+        outline = layers.placed(gpd.GeoSeries([region.outline()], crs=region.data_crs), middle)
         found.append(("region", outline, REGION, "public region"))
         boxes += shapely.bounds(outline).tolist()
     if places is not None:

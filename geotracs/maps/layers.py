@@ -12,6 +12,7 @@ import shapely
 from folium.plugins import Timeline, TimelineSlider
 from folium.utilities import JsCode
 
+import geotracs.maps.page as page
 from geotracs.errors import InputError
 from geotracs.maps.sides import DEGREES, Side
 
@@ -30,28 +31,49 @@ DIGITS = 6
 Feature = dict[str, Any]
 
 
-def tracks(
-    side: Side, role: str, colours: Sequence[str], notes: list[list[str] | None], style: dict[str, Any]
-) -> folium.FeatureGroup:
+class Notes:
+    """What is shown on hover and on click: names of columns once, values for each location, all escaped."""
+
+    def __init__(self, *parts: tuple[list[str], list[list[str]]]) -> None:
+        self._parts = [(name, *part) for name, part in zip(("tip", "pop"), parts, strict=True) if part[0]]
+
+    def of(self, number: int) -> dict[str, list[str]]:
+        """Return what a location says, for its properties."""
+        return {name: values[number] for name, _, values in self._parts}
+
+    def script(self) -> JsCode:
+        """Return the function that binds them to a shape."""
+        heads = {name: heads for name, heads, _ in self._parts}
+        return JsCode(
+            f"""function (f, layer) {{
+                const heads = {page.in_script(heads)};
+                const row = (head, value) => "<tr><th>" + head + "</th><td>" + value + "</td></tr>";
+                const table = (name) =>
+                    "<table>" + heads[name].map((head, i) => row(head, f.properties[name][i])).join("") + "</table>";
+                if (f.properties.tip) layer.bindTooltip(table("tip"), {{sticky: true}});
+                if (f.properties.pop) layer.bindPopup(table("pop"));
+            }}"""
+        )
+
+
+def tracks(side: Side, role: str, colours: Sequence[str], notes: Notes, style: dict[str, Any]) -> folium.FeatureGroup:
     """Draw the tracks of a side: a line a trajectory, a dot a location.
 
     Parameters
     ----------
-    notes : list
-        Tooltip and popup of each location, or None.
     style : dict
         Leaflet's path options that the user asked for.
     """
     owner = side.owner
     lines = _line_features(side, colours)
     dots = [
-        _feature("Point", where, colours[owner[number]], [note and note[number] for note in notes])
+        _feature("Point", where, colours[owner[number]], **notes.of(number))
         for number, where in enumerate(_rounded(side.lonlat))
     ]
     group = folium.FeatureGroup(role)
     for features, looks in ((lines, STROKES[role]), (dots, DOTS[role])):
         if features:
-            _geojson(features, {**looks, **style}).add_to(group)
+            _geojson(features, {**looks, **style}, notes.script()).add_to(group)
     return group
 
 
@@ -78,16 +100,17 @@ def placed(geometry: gpd.GeoSeries, middle: float) -> np.ndarray:
 def shapes(name: str, parts: np.ndarray, looks: dict[str, Any], note: str) -> folium.FeatureGroup:
     """Draw shapes in degrees: the region, the places, the window of a location."""
     features = [
-        {"type": "Feature", "properties": {"colour": looks["color"], "tip": note}, "geometry": part.__geo_interface__}
+        {"type": "Feature", "properties": {"colour": looks["color"]}, "geometry": part.__geo_interface__}
         for part in shapely.set_precision(parts, 10.0**-DIGITS, mode="pointwise")
     ]
     group = folium.FeatureGroup(name)
     if features:
-        _geojson(features, looks).add_to(group)
+        script = JsCode(f"function (f, layer) {{ layer.bindTooltip({page.in_script(note)}, {{sticky: true}}); }}")
+        _geojson(features, looks, script).add_to(group)
     return group
 
 
-def timeline(side: Side, role: str, colours: Sequence[str], notes: list[str] | None) -> Timeline:
+def timeline(side: Side, role: str, colours: Sequence[str], notes: Notes) -> Timeline:
     """Draw a side over time: where each trajectory is, and the way it came."""
     times = clock(side)
     owner, where = side.owner, _rounded(side.lonlat)
@@ -97,12 +120,12 @@ def timeline(side: Side, role: str, colours: Sequence[str], notes: list[str] | N
     until = np.where(last, end, np.nextafter(np.append(times[1:], end), -np.inf))
     features = []
     for number, place in enumerate(where):
-        colour, tip = colours[owner[number]], notes and notes[number]
-        here = _feature("Point", place, colour, [tip])
+        colour, said = colours[owner[number]], notes.of(number)
+        here = _feature("Point", place, colour, **said)
         here["properties"] |= {"start": float(times[number]), "end": float(until[number])}
         features.append(here)
         if not last[number]:
-            way = _feature("LineString", [place, where[number + 1]], colour, [tip])
+            way = _feature("LineString", [place, where[number + 1]], colour, **said)
             way["properties"] |= {"start": float(times[number + 1]), "end": end}
             features.append(way)
     return Timeline(
@@ -112,7 +135,7 @@ def timeline(side: Side, role: str, colours: Sequence[str], notes: list[str] | N
             f"f.geometry.type == 'Point' ? {json.dumps(DOTS[role])} : {json.dumps(STROKES[role])}); }}"
         ),
         point_to_layer=JsCode("function (f, where) { return L.circleMarker(where); }"),
-        on_each_feature=NOTES,
+        on_each_feature=notes.script(),
     )
 
 
@@ -142,12 +165,6 @@ def is_time(side: Side) -> bool:
     return side.times is not None and not pd.api.types.is_numeric_dtype(pd.Series(side.times))
 
 
-NOTES = JsCode(
-    "function (f, layer) { if (f.properties.tip) layer.bindTooltip(f.properties.tip, {sticky: true}); "
-    "if (f.properties.pop) layer.bindPopup(f.properties.pop); }"
-)
-
-
 def _line_features(side: Side, colours: Sequence[str]) -> list[Feature]:
     where = _rounded(side.lonlat)
     return [
@@ -157,13 +174,14 @@ def _line_features(side: Side, colours: Sequence[str]) -> list[Feature]:
     ]
 
 
-def _feature(kind: str, where: list, colour: str, notes: Sequence[str | None] = ()) -> Feature:
-    properties = {"colour": colour}
-    properties |= {name: note for name, note in zip(("tip", "pop"), notes, strict=False) if note}
-    return {"type": "Feature", "properties": properties, "geometry": {"type": kind, "coordinates": where}}
+def _feature(kind: str, where: list, colour: str, **properties: Any) -> Feature:
+    geometry = {"type": kind, "coordinates": where}
+    return {"type": "Feature", "properties": {"colour": colour, **properties}, "geometry": geometry}
 
 
-def _geojson(features: list[Feature], looks: dict[str, Any]) -> folium.GeoJson:
+def _geojson(features: list[Feature], looks: dict[str, Any], script: JsCode | None = None) -> folium.GeoJson:
+    for number, feature in enumerate(features):
+        feature["id"] = number
     return folium.GeoJson(
         {"type": "FeatureCollection", "features": features},
         style_function=lambda feature: {
@@ -172,7 +190,7 @@ def _geojson(features: list[Feature], looks: dict[str, Any]) -> folium.GeoJson:
             **looks,
         },
         marker=folium.CircleMarker(),
-        on_each_feature=NOTES,
+        on_each_feature=script,
     )
 
 

@@ -3,10 +3,13 @@
 import html
 from collections.abc import Iterable
 from importlib.resources import files
+from typing import Any
 
 import folium
 from branca.element import Element, MacroElement
 from folium.template import Template
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
 
 CAPTION = "This map contains original locations: keep it confidential."
 UNKNOWN = "These locations carry no record of a perturbation: keep this map confidential."
@@ -68,6 +71,11 @@ def legend(lines: Iterable[str], roles: Iterable[str]) -> str:
     """Return a legend: some plain lines, then what the strokes mean."""
     swatches = [f'<svg width="40" height="14" stroke="#333" fill="none">{SWATCHES[role]}</svg>{role}' for role in roles]
     return "<br>".join([*(html.escape(line) for line in lines), *swatches])
+
+
+def in_script(value: Any) -> Markup:
+    """Return a value as JavaScript that may stand in a page: no `<` that could end the script."""
+    return htmlsafe_json_dumps(value)
 
 
 class Inlined(Element):

@@ -53,19 +53,13 @@ class Side:
         """The number of each location's trajectory."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
-    def described(self, columns: bool | int | str | Sequence[str]) -> list[str] | None:
-        """Return a small HTML table of columns for each row of the frame that is drawn, with everything escaped."""
+    def values(self, columns: bool | int | str | Sequence[str]) -> tuple[list[str], list[list[str]]]:
+        """Return names of columns, and their values for each location, everything escaped for a page."""
         chosen = self._columns(columns)
-        if not chosen:
-            return None
         rows, which = np.unique(self.rows, return_inverse=True)
-        values = self.frame[chosen].iloc[rows]
-        heads = [f"<tr><th>{html.escape(str(column))}</th><td>" for column in chosen]
-        texts = [
-            "".join(f"{head}{_text(value)}</td></tr>" for head, value in zip(heads, row, strict=True))
-            for row in values.itertuples(index=False, name=None)
-        ]
-        return [f"<table>{texts[number]}</table>" for number in which]
+        table = self.frame[chosen].iloc[rows]
+        texts = [[_text(value) for value in row] for row in table.itertuples(index=False, name=None)]
+        return [html.escape(str(column)) for column in chosen], [texts[number] for number in which]
 
     def _columns(self, columns: bool | int | str | Sequence[str]) -> list[str]:
         every = [column for column in self.frame.columns if column != self.frame.active_geometry_name]

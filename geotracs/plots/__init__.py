@@ -3,9 +3,8 @@
 matplotlib is imported where it is used; it comes with the extra ``plot``.
 """
 
-from geotracs.plots.canvas import CAPTION, COLOURS
 from geotracs.plots.curves import displacement, error_curve
 from geotracs.plots.density import mechanism
 from geotracs.plots.tracks import plot
 
-__all__ = ["CAPTION", "COLOURS", "displacement", "error_curve", "mechanism", "plot"]
+__all__ = ["displacement", "error_curve", "mechanism", "plot"]

@@ -1,7 +1,6 @@
 """What all drawings share: colours, the region, true shapes, and longitudes in one piece."""
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +11,12 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 import geotracs.crs as crs_
-import geotracs.regions as regions
 from geotracs.compare import compare
-from geotracs.domains import Globe
-from geotracs.errors import GeotracsWarning, MissingExtraError
+from geotracs.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
-"""The palette of Okabe and Ito, told apart by the colour-blind."""
 CAPTION = "Contains original locations: keep confidential."
 Unwrap = Callable[[np.ndarray], np.ndarray]
 
@@ -47,24 +42,6 @@ def describe(record: dict[str, Any], original: gpd.GeoDataFrame, perturbed: gpd.
     )
     ae = math.nan if perturbed is None else compare(original, perturbed)["ae"]
     return ", ".join(words if math.isnan(ae) else [*words, f"mean displacement {ae:,.0f} m"])
-
-
-def resolve(domain: Any, crs: pyproj.CRS, fit: str = "envelope") -> regions.Region:
-    """Return a public region, in the CRS of the drawing."""
-    with warnings.catch_warnings(action="ignore", category=GeotracsWarning):
-        return regions.resolve(domain, gpd.GeoSeries([], crs=crs), fit=fit)
-
-
-def outline_of(region: regions.Region) -> BaseGeometry:
-    """Return the region in the CRS of the drawing, longitudes counted on beyond 180 degrees."""
-    if region.shape is not None:
-        return region.shape
-    if isinstance(region.domain, Globe):
-        degrees = crs_.degrees_per_unit(region.data_crs)
-        return shapely.box(*np.array([-180, region.domain.south, 180, region.domain.north]) / degrees)
-    turns = np.column_stack([np.linspace(0, 1, 361), np.ones(361)])
-    ring = crs_.transform(region.domain.from_unit(turns), region.crs, region.data_crs)
-    return shapely.Polygon(unwrapping(region.data_crs, None, [ring])(ring))
 
 
 def unwrapping(crs: pyproj.CRS, outline: BaseGeometry | None, arrays: list[np.ndarray]) -> Unwrap:
@@ -104,7 +81,6 @@ def frame_axes(ax: "Axes", crs: pyproj.CRS, arrays: list[np.ndarray], outline: B
     corners = np.concatenate([*arrays, np.empty((0, 2)) if outline is None else np.reshape(outline.bounds, (2, 2))])
     corners = corners[np.isfinite(corners).all(axis=1)]
     if len(corners) == 0:
-        ax.text(0.5, 0.5, "no locations", transform=ax.transAxes, ha="center")
         return
     low, high = corners.min(axis=0), corners.max(axis=0)
     degrees = crs_.degrees_per_unit(crs) if crs.is_geographic else 0

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from geotracs.colours import COLOURS
 from geotracs.compare import displacement as displacements
 from geotracs.errors import InputError
-from geotracs.plots.canvas import COLOURS, describe, pyplot, record_of
+from geotracs.plots.canvas import describe, pyplot, record_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,11 @@ from shapely.geometry.base import BaseGeometry
 import geotracs.crs as crs_
 import geotracs.methods as methods
 import geotracs.regions as regions
+from geotracs.colours import COLOURS
 from geotracs.domains import Disc, Domain, Globe, Polygon
 from geotracs.domains.rectangle import two_numbers
 from geotracs.errors import InputError
-from geotracs.plots.canvas import COLOURS, draw_public, frame_axes, outline_of, pyplot, resolve, unwrapping
+from geotracs.plots.canvas import draw_public, frame_axes, pyplot, unwrapping
 from geotracs.randomness import public_stream
 
 if TYPE_CHECKING:
@@ -69,12 +70,12 @@ def mechanism(
         raise InputError('`fit` must be "envelope" or "oriented" here; `perturb` records which of them was best.')
     given = getattr(domain, "crs", None)
     crs = crs_.parse(crs or given or "EPSG:4326")
-    region = resolve(domain, crs, fit)
+    region = regions.recorded({"domain": {"fit": fit}}, crs, domain)
     moved = {name: tuple(_enter(region, value, name).tolist()) for name, value in options.items() if _is_point(value)}
     recipe = methods.make(method, {**options, **moved})
     here = _enter(region, at, "at")
     window, probability = recipe.window_of(here, eps, region.domain)
-    outline = outline_of(region)
+    outline = region.outline()
     unwrap = unwrapping(crs, outline, [])
     ring = crs_.transform(shapely.get_coordinates(window), region.crs, crs)
     own = ax is None

@@ -9,18 +9,17 @@ import numpy as np
 import pandas as pd
 
 import geotracs.frames as frames
+import geotracs.regions as regions
+from geotracs.colours import COLOURS
 from geotracs.errors import GeotracsWarning, InputError
 from geotracs.plots.canvas import (
     CAPTION,
-    COLOURS,
     Unwrap,
     describe,
     draw_public,
     frame_axes,
-    outline_of,
     pyplot,
     record_of,
-    resolve,
     unwrapping,
 )
 
@@ -40,7 +39,7 @@ def plot(
     ax: "Axes | None" = None,
     trajectory: str | None = None,
     time: str | None = None,
-    region: Any = None,
+    domain: Any = None,
     places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
     most: int = 4,
     legend: bool = True,
@@ -57,8 +56,9 @@ def plot(
         Draw both on this one; by default side by side.
     trajectory, time : str, optional
         As given to `perturb`; by default what the release records. Points without either are not joined by a line.
-    region : optional
-        The public region, as ``domain`` of `perturb`.
+    domain : optional
+        The public region, as given to `perturb`. By default what the release records of it, which for a polygon is
+        not its shape.
     places : GeoDataFrame or GeoSeries, optional
         Public places.
     most : int
@@ -76,7 +76,7 @@ def plot(
     >>> import geotracs
     >>> city = geotracs.datasets.sample_city(people=3, seed=1)
     >>> private = city.tracks.tracs.perturb(6, domain=city.boundary, trajectory="person", time="t", keep=[])
-    >>> left, right = city.tracks.tracs.plot(private, region=city.boundary)
+    >>> left, right = city.tracks.tracs.plot(private, domain=city.boundary)
     >>> right.get_title()
     'perturbed'
     """
@@ -90,7 +90,8 @@ def plot(
     layers = {"perturbed" if perturbed is None and record else "original": _tracks(original, *columns)}
     if perturbed is not None:
         layers["perturbed"] = _tracks(perturbed.to_crs(original.crs), *columns)
-    outline = None if region is None else outline_of(resolve(region, original.crs))
+    region = regions.recorded(record, original.crs, domain)
+    outline = None if region is None else region.outline(original.crs)
     unwrap = unwrapping(original.crs, outline, [xy for tracks in layers.values() for xy in tracks.values()])
     joined = columns != [None, None] or any(original.geom_type == "LineString")
     chosen, note = _sample(list(next(iter(layers.values()))), most)
@@ -106,6 +107,8 @@ def plot(
     for own in dict.fromkeys(axes):
         draw_public(own, outline, places, original.crs, unwrap)
         frame_axes(own, original.crs, shown, outline)
+        if not shown:
+            own.text(0.5, 0.5, "no locations", transform=own.transAxes, ha="center")
     _say(fig, axes, list(layers), " ".join(filter(None, [note, CAPTION if "original" in layers else ""])))
     if legend:
         _legend(fig, axes[0], styles, describe(record, original, perturbed))
