@@ -128,6 +128,13 @@ class TestPlot:
         for ax in tracks.tracs.plot(private):
             assert ax.lines[0].get_linestyle() == "None"
 
+    def test_many_points_are_thinned_and_it_says_so(self):
+        rng = np.random.default_rng(2)
+        cloud = gpd.GeoDataFrame(geometry=gpd.points_from_xy(*rng.uniform(0, 9000, (2, 5000))), crs=32654)
+        left, right = cloud.tracs.plot(cloud.tracs.perturb(4, domain=(0, 0, 9000, 9000)))
+        assert len(left.lines[0].get_xdata()) == len(right.lines[0].get_xdata()) == 2000
+        assert "2,000 of 5,000 locations" in words(left)
+
     def test_lines_with_missing_and_empty_rows(self, tracks):
         shapes = [shapely.LineString(xy) for xy in in_order(tracks).values()]
         frame = gpd.GeoDataFrame(geometry=[*shapes, None, shapely.LineString()], crs=4326)
@@ -277,16 +284,16 @@ class TestMechanism:
         image = self.image(ax)
         assert np.nansum(image) * 200 / image.size == pytest.approx(1, abs=0.01)  # per km², over 200 km²
         assert len(np.unique(image.round(12))) == 3  # in both windows, in one of them (alike), in none
-        assert "window: 39% of the reports" in words(ax)
+        assert "39% in the window" in words(ax)
         assert ax.get_aspect() == 1
 
     def test_what_a_density_cannot_show_is_said(self):
         triangle = shapely.Polygon([(0, 0), (10_000, 0), (0, 10_000)])
         ax = plots.mechanism("tracs-c", 1, triangle, (3000, 3000), crs=32654)
         spread = np.nanmean(np.nan_to_num(self.image(ax))) * 100
-        said = float(words(ax).split("% of the reports fall outside")[0].split()[-1]) / 100
+        said = float(words(ax).split("% projected to the border")[0].split()[-1]) / 100
         assert said + spread == pytest.approx(1, abs=0.02)
-        assert "reference itself" in words(
+        assert "at the reference itself" in words(
             plots.mechanism("tracs-d", 1, (0, 0, 100, 100), (50, 50), crs=32654, start="corner")
         )
 

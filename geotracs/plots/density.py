@@ -62,8 +62,8 @@ def mechanism(
     >>> import geotracs
     >>> city = geotracs.datasets.sample_city(people=3, seed=1)
     >>> ax = mechanism("tracs-d", 4, city.boundary, at=(13.24, -20.25))
-    >>> ax.get_title()
-    'tracs-d, epsilon 4'
+    >>> ax.get_title().splitlines()
+    ['tracs-d, epsilon 4', '51% in the window, ...% projected to the border']
     """
     plt = pyplot()
     if fit == "best":
@@ -81,7 +81,7 @@ def mechanism(
     own = ax is None
     ax = plt.subplots(figsize=(6.5, 5.5), layout="constrained")[1] if own else ax
     _draw_density(ax, recipe, here, eps, region, outline)
-    _draw_window(ax, ring if isinstance(region.domain, Globe) else unwrap(ring), crs_.turn(crs), probability)
+    _draw_window(ax, ring if isinstance(region.domain, Globe) else unwrap(ring), crs_.turn(crs))
     spot = unwrap(crs_.transform(here[None], region.crs, crs))
     ax.plot(*spot.T, "o", color=COLOURS[1], markeredgecolor="white", label="location")
     if recipe.public_points and not isinstance(region.domain, Disc):
@@ -89,13 +89,12 @@ def mechanism(
         ax.plot(*reference.T, "X", color="white", markeredgecolor="black", label="reference")
     draw_public(ax, outline, None, crs, unwrap, fill="none")
     frame_axes(ax, crs, [] if isinstance(region.domain, Globe) else [unwrap(ring)], outline)
-    ax.set_title(f"{recipe.name}, epsilon {eps:g}")
-    if legend:
-        words = {"title": _unseen(recipe, here, eps, region.domain), "fontsize": "small", "title_fontsize": "small"}
-        if own:
-            ax.figure.legend(loc="outside lower center", ncols=3, **words)
-        else:
-            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, **words)
+    shares = [f"{probability:.0%} in the window", *_unseen(recipe, here, eps, region.domain)]
+    ax.set_title(f"{recipe.name}, epsilon {eps:g}\n{', '.join(shares)}", fontsize="medium")
+    if legend and own:
+        ax.figure.legend(loc="outside lower center", ncols=3, fontsize="small")
+    elif legend:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, fontsize="small", columnspacing=1)
     return ax
 
 
@@ -111,12 +110,11 @@ def _enter(region: regions.Region, point: Any, name: str) -> np.ndarray:
     return region.enter(np.array([pair]))[0]
 
 
-def _draw_window(ax: "Axes", ring: np.ndarray, turn: float, probability: float) -> None:
+def _draw_window(ax: "Axes", ring: np.ndarray, turn: float) -> None:
     """Draw the window, on the globe on both sides of the antimeridian."""
-    label = f"window: {probability:.0%} of the reports"
     x, y = ring.T
     for shift in (0, turn) if x.max() > turn / 2 else (0,):
-        ax.plot(x - shift, y, "--", color=COLOURS[1], linewidth=1.5, label=None if shift else label)
+        ax.plot(x - shift, y, "--", color=COLOURS[1], linewidth=1.5, label=None if shift else "window")
 
 
 def _draw_density(
@@ -141,13 +139,12 @@ def _draw_density(
     )
 
 
-def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) -> str | None:
-    """Say which share of the reports a density cannot show: what is projected, and what stays at the reference."""
+def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) -> list[str]:
+    """Say which shares of the reports a density cannot show: what is projected, and what stays at the reference."""
     reports = np.repeat(at[:, None], DRAWS, axis=1).T
     recipe.report(reports, np.arange(DRAWS + 1), eps, domain, public_stream())
     outside = ~domain.border.covers(reports) if isinstance(domain, Polygon) else np.zeros(DRAWS, dtype=bool)
     domain.finish(reports)
-    repeated = 1 - len(np.unique(reports[~outside] @ [1, 1j])) / max(np.count_nonzero(~outside), 1)
-    if outside.mean() > 0.0005:
-        return f"{outside.mean():.1%} of the reports fall outside and are projected to the border"
-    return f"{repeated:.1%} of the reports are the reference itself" if repeated > 0.0005 else None
+    repeated = np.count_nonzero(~outside) - len(np.unique(reports[~outside] @ [1, 1j]))
+    shares = {"projected to the border": outside.mean(), "at the reference itself": repeated / DRAWS}
+    return [f"{share:.1%} {where}" for where, share in shares.items() if share > 0.0005]

@@ -31,6 +31,9 @@ STYLES = {
     "perturbed": {"linestyle": (0, (4, 2)), "linewidth": 0.7, "marker": "x", "markersize": 5, "zorder": 2},
 }
 
+POINTS = 2000
+"""How many points that are not joined by a line are drawn at most."""
+
 
 def plot(
     original: gpd.GeoDataFrame,
@@ -62,7 +65,8 @@ def plot(
     places : GeoDataFrame or GeoSeries, optional
         Public places.
     most : int
-        How many trajectories to draw at most, spread over all of them; the figure says so.
+        How many trajectories to draw at most, spread over all of them. Of points without trajectories 2,000 are drawn
+        at most. The figure says so.
     legend : bool
         Say what the lines are, which method and epsilon, and the mean displacement.
 
@@ -95,6 +99,8 @@ def plot(
     unwrap = unwrapping(original.crs, outline, [xy for tracks in layers.values() for xy in tracks.values()])
     joined = columns != [None, None] or any(original.geom_type == "LineString")
     chosen, note = _sample(list(next(iter(layers.values()))), most)
+    if not joined:
+        layers, note = _thinned(layers)
     styles = {name: STYLES[name] if joined else {**STYLES[name], "linestyle": ""} for name in layers}
     fig, axes = None, np.repeat(ax, len(layers))
     if ax is None:
@@ -138,6 +144,18 @@ def _sample(labels: list[Any], most: int) -> tuple[list[Any], str]:
         return labels, ""
     chosen = np.unique(np.linspace(0, len(labels) - 1, most).astype(int))
     return [labels[i] for i in chosen], f"{len(chosen)} of {len(labels):,} trajectories."
+
+
+def _thinned(layers: dict[str, dict[Any, np.ndarray]]) -> tuple[dict[str, dict[Any, np.ndarray]], str]:
+    """Return some points, spread over all of them, and a sentence if there are more."""
+    count = max((len(xy) for tracks in layers.values() for xy in tracks.values()), default=0)
+    if count <= POINTS:
+        return layers, ""
+    rows = np.linspace(0, count - 1, POINTS).astype(int)
+    thinned = {
+        name: {label: xy[rows[rows < len(xy)]] for label, xy in tracks.items()} for name, tracks in layers.items()
+    }
+    return thinned, f"{POINTS:,} of {count:,} locations."
 
 
 def _draw(ax: "Axes", tracks: list[np.ndarray | None], style: dict[str, Any], unwrap: Unwrap) -> None:

@@ -203,7 +203,7 @@ def test_colours(tracks, private):
 
 def test_tooltip_and_popup_choose_columns(tracks, private):
     page = html_of(tracks.tracs.explore(private, tooltip=["speed"], popup="lat"))
-    assert 'const heads = {"pop": ["lat"], "tip": ["speed"]}' in page
+    assert 'const heads = {"tip": ["speed"], "pop": ["lat"]}' in page
     none = html_of(tracks.tracs.explore(private, tooltip=False))
     assert set(re.findall(r"const heads = (.*?);", none)) == {"{}"}
     assert '"tip":' not in none
