@@ -31,7 +31,7 @@ def main():
         return
     print(f"{'geotracs ' + geotracs.__version__:<58}{'measured':>12}  bar")
     for what, measured, bar, met in itertools.chain(
-        against_to_crs(), against_scalar(), regions(), rounding(), growth(), memory()
+        against_to_crs(), against_scalar(), regions(), rounding(), growth(), memory(), maps()
     ):
         print(f"{what:<58}{measured:>12}  {bar}{'' if met else '   MISSED'}", flush=True)
 
@@ -128,6 +128,17 @@ def memory(n=10**6):
     )
     times = float(out.stdout)
     yield f"peak memory of perturb / input, {n:,} points", f"{times:.2f}", "<= 3", times <= 3
+
+
+def maps(n=10**5):
+    """A map of many locations: how long it takes, and how large the page is."""
+    frame = tracks(n, 100)
+    private = frame.tracs.perturb(EPS, domain=TOKYO, trajectory="p")
+    start = time.perf_counter()
+    page = frame.tracs.explore(private).get_root().render()
+    seconds, size = time.perf_counter() - start, len(page) / 1e6
+    yield f"explore {n:,} locations, with the page", f"{seconds:.1f} s", "<= 5 s", seconds <= 5
+    yield "size of that page", f"{size:.1f} MB", "<= 5 MB", size <= 5
 
 
 def peak_memory(n):

@@ -120,12 +120,12 @@ def timeline(side: Side, role: str, colours: Sequence[str], notes: Notes) -> Tim
     until = np.where(last, end, np.nextafter(np.append(times[1:], end), -np.inf))
     features = []
     for number, place in enumerate(where):
-        colour, said = colours[owner[number]], notes.of(number)
-        here = _feature("Point", place, colour, **said)
+        colour = colours[owner[number]]
+        here = _feature("Point", place, colour, **notes.of(number))
         here["properties"] |= {"start": float(times[number]), "end": float(until[number])}
         features.append(here)
         if not last[number]:
-            way = _feature("LineString", [place, where[number + 1]], colour, **said)
+            way = _feature("LineString", [place, where[number + 1]], colour)
             way["properties"] |= {"start": float(times[number + 1]), "end": end}
             features.append(way)
     return Timeline(
