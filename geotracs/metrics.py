@@ -83,7 +83,7 @@ def hausdorff(before: np.ndarray, after: np.ndarray, offsets: np.ndarray) -> np.
     apart = 4 * (np.ptp(np.concatenate([before, after]), axis=0).sum() or 1)
     level = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * apart
     here, there = np.column_stack([before, level]), np.column_stack([after, level])
-    farther = np.maximum(cKDTree(there).query(here)[0], cKDTree(here).query(there)[0])
+    farther = np.maximum(cKDTree(there).query(here, workers=-1)[0], cKDTree(here).query(there, workers=-1)[0])
     return np.maximum.reduceat(farther, offsets[:-1])
 
 
