@@ -246,10 +246,22 @@ def test_lines_and_missing_rows_have_trajectory_metrics_too():
     assert np.isfinite(geotracs.compare(before, after, metrics=WHOLE_METRICS)).all()
 
 
+def test_repeated_labels_and_another_geometry_name(release):
+    names = ["hausdorff", "frechet", "grid"]
+    expected = geotracs.compare(*release, metrics=names)
+    tracks, private = (
+        frame.rename_geometry("where").assign(geometry="not me").set_axis([1, 2] * 30) for frame in release
+    )
+    private.attrs = release[1].attrs
+    pd.testing.assert_series_equal(geotracs.compare(tracks, private, metrics=names), expected)
+
+
 def test_local_crs_and_antimeridian_and_globe():
     local = 'ENGCRS["site",EDATUM["origin"],CS[Cartesian,2],AXIS["x",east],AXIS["y",north],LENGTHUNIT["foot",0.3048]]'
     before, after = (gpd.GeoDataFrame(geometry=[shapely.Point(x, 0)], crs=local) for x in (0, 1000))
     assert geotracs.compare(before, after, metrics="frechet")["frechet"] == pytest.approx(304.8)
+    places = gpd.GeoSeries([shapely.Point(0, 0), shapely.Point(1000, 0)], crs=local)
+    assert geotracs.compare(after, before, metrics="hotspots", places=places)["hotspots"] == 1
     before, after = (gpd.GeoDataFrame(geometry=[shapely.Point(x, 0)], crs=4326) for x in (179.99, -179.99))
     assert geotracs.compare(before, after, metrics="hausdorff")["hausdorff"] == pytest.approx(2226, rel=1e-3)
     before, after = (
