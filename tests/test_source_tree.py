@@ -31,6 +31,7 @@ ORDER = [
     "plots",
     "datasets",
     "files",
+    "loaders",
     "maps",
     "accessor",
     "__init__",
