@@ -45,8 +45,8 @@ class Exponential:
             distinct, which = np.unique(self.eps, return_inverse=True)
             lightest = [_lightest(check_eps(float(value))) for value in distinct]
             self.lightest = np.array(lightest, dtype=np.int64)[which]
-        # Not 0 and not infinite, however small epsilon or the spread are.
-        self._slope = np.clip(self.eps / 2 / np.where(spread > 0, spread, 1.0), 1e-300, 1e300)
+        # Never 0 and never infinite; where it matters, the weights are clipped anyway.
+        self._slope = np.maximum(self.eps / 2, 1e-100) / np.clip(spread, 1e-200, 1e200)
 
     def weights(self, distances: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
         """Return the weights of things at these distances from a secret, one secret a row.
