@@ -56,8 +56,11 @@ def perturb(
         Missing and empty geometries stay as they are; Z and M are dropped with a warning. Never changed.
     eps : float
         Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``.
-    method : {"tracs-c", "tracs-d"}
-        "tracs-c" perturbs the coordinates, "tracs-d" the direction and distance from the previous report.
+    method : str
+        "tracs-c" perturbs the coordinates, "tracs-d" the direction and distance from the previous report. To compare
+        with: "strawman" and "planar-laplace" on the region; "k-rr", "exponential", "l-srr", "ngram" and "atp" over the
+        places of ``round_to``, where a location counts as its nearest place and is reported as one of the set. See the
+        classes in `geotracs.methods`.
     domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, or one of `geotracs.domains`
         The public region: a rectangle, a polygon or several, with holes; a `Parallelogram`, a `Disc`, the `Globe`. A
         bbox ``(xmin, ymin, xmax, ymax)`` and a geometry are in the frame's CRS; in degrees, xmin > xmax means across
@@ -73,7 +76,9 @@ def perturb(
         Whether ``eps`` is for each location, or shared evenly over the locations of each trajectory.
     round_to : GeoDataFrame, GeoSeries or `geotracs.places.Grid`, optional
         Public places to which every report is moved: the nearest point, the nearest point of the nearest line or area,
-        or the middle of its cell. Of places equally near, the first of the layer is taken. Any CRS.
+        or the middle of its cell. Of places equally near, the first of the layer is taken. Any CRS. A method over
+        places reports these themselves, all of them, inside the region or not: points, cells by their middles, and with
+        ``centroid`` lines and areas. There places at the same point are one, with the first label.
     place : str
         Name of the column that gets the label of each report's place: its index in the layer, or the number of the
         cell. (Not for lines, which hold many locations a row.)
@@ -93,9 +98,10 @@ def perturb(
     progress : bool
         Show a progress bar.
     **options
-        Options of the method: ``window`` ("ogpm" or "r-sw"), and for "tracs-d" also ``direction_share``, ``start``
-        ("centre", "corner", "random", "places" or a public point) and ``reference`` ("previous", "places" or a public
-        point).
+        Options of the method: for "tracs-c" and "tracs-d" ``window`` ("ogpm" or "r-sw"), and for "tracs-d" also
+        ``direction_share``, ``start`` ("centre", "corner", "random", "places" or a public point) and ``reference``
+        ("previous", "places" or a public point); for "strawman" these and ``k``; ``groups`` for "l-srr", ``reach`` for
+        "ngram", ``k`` for "atp".
 
     Returns
     -------
@@ -119,6 +125,9 @@ def perturb(
     recipe = methods.make(method, options)
     if round_to is None and (join or centroid):
         raise InputError("`join` and `centroid` are for places; give them with `round_to`.")
+    over_places = isinstance(recipe, methods.PlaceMethod)
+    if round_to is None and over_places:
+        raise InputError(f"{method} reports places of a public set; give it with `round_to`, a layer or a grid.")
     if outside not in OUTSIDE:
         raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {outside!r}.")
     tracks = frames.read(gdf, trajectory, time)
@@ -138,10 +147,7 @@ def perturb(
         recipe.check(region.domain)
         recipe = in_working_crs(recipe, region, rounding, typical)
         inside = _into_domain(tracks.xy, region, outside)
-        reports = methods.run(
-            recipe, inside, tracks.offsets, epsilons, region.domain, source, out=inside, progress=progress
-        )
-        which, xy = (None, region.leave(reports)) if rounding is None else rounding.apply(reports, region)
+        which, xy = _reports(recipe, inside, tracks.offsets, epsilons, region, rounding, source, progress)
     guarantee = budget.Guarantee(
         method=recipe.name,
         epsilon=eps,
@@ -156,6 +162,8 @@ def perturb(
         time=time,
         kept=[str(name) for name in kept if name not in columns],
         places=None if rounding is None else rounding.places.count,
+        over="places" if over_places else "region",
+        caveat=recipe.caveat,
         reproducible=rng is not None,
         version=version("geotracs"),
     )
@@ -165,6 +173,30 @@ def perturb(
     elif round_to is not None and region is None:
         added = pd.DataFrame(columns=[place, *join])
     return frames.output(gdf, tracks.rebuild(xy), kept, {"tracs": guarantee.to_attrs()}, added)
+
+
+def _reports(
+    recipe: methods.Method,
+    xy: np.ndarray,
+    offsets: np.ndarray,
+    eps: float | np.ndarray,
+    region: regions.Region,
+    rounding: Rounding | None,
+    source: randomness.Source,
+    progress: bool,
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return the number of each report's place, if there are places, and where it is in the CRS of the data.
+
+    ``xy`` is in the working CRS, inside the domain, and is overwritten.
+    """
+    if isinstance(recipe, methods.PlaceMethod):
+        points = rounding.points()
+        which = methods.choose(
+            recipe, rounding.nearest(xy), offsets, eps, points, region.domain, source, progress=progress
+        )
+        return which, rounding.locate(which, region)
+    methods.run(recipe, xy, offsets, eps, region.domain, source, out=xy, progress=progress)
+    return (None, region.leave(xy)) if rounding is None else rounding.apply(xy, region)
 
 
 def _into_domain(xy: np.ndarray, region: regions.Region, outside: str) -> np.ndarray:
@@ -208,6 +240,8 @@ def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
 
 def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     """Return the expected error of a method on a domain, apart from where it starts."""
+    if isinstance(recipe, methods.PlaceMethod):  # it works on its places, in whatever rectangle they are
+        return lambda domain: 0.0
     plain = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
     return functools.partial(methods.expected_error, methods.make(recipe.name, plain), eps)
 

@@ -106,7 +106,8 @@ def test_public_names_are_documented_with_examples():
     for name in ("plot", "error_curve", "displacement", "mechanism"):
         assert ">>>" in getattr(geotracs.plots, name).__doc__, name
     assert ">>>" in geotracs.datasets.sample_city.__doc__
-    assert ">>>" in geotracs.mechanisms.Piecewise.__doc__
+    for name in geotracs.mechanisms.__all__:
+        assert ">>>" in getattr(geotracs.mechanisms, name).__doc__, name
     assert ">>>" in geotracs.domains.Rectangle.__doc__
 
 

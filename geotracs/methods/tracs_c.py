@@ -9,7 +9,7 @@ from geotracs.budget import split
 from geotracs.domains import Disc, Domain, Globe, Parallelogram, Rectangle
 from geotracs.domains.rectangle import CORNERS
 from geotracs.errors import DomainError
-from geotracs.mechanisms import Piecewise
+from geotracs.mechanisms.piecewise import Piecewise, check_window
 from geotracs.methods.product import Chart, Point, Product
 from geotracs.randomness import Source
 
@@ -30,6 +30,11 @@ class TracsC(Product):
     """
 
     name: ClassVar[str] = "tracs-c"
+
+    window: str = "ogpm"
+
+    def __post_init__(self) -> None:
+        check_window(self.window)
 
     @property
     def shares(self) -> dict[str, float]:

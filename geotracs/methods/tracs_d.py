@@ -11,7 +11,8 @@ from geotracs.budget import check_share, split
 from geotracs.domains import Disc, Domain, Globe
 from geotracs.domains.polar import Polar
 from geotracs.errors import DomainError, InputError
-from geotracs.mechanisms import Piecewise
+from geotracs.mechanisms.piecewise import Piecewise, check_window
+from geotracs.mechanisms.sectors import Sectors
 from geotracs.methods.product import Point, Product
 from geotracs.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
 from geotracs.randomness import Source, public_stream, words
@@ -44,12 +45,13 @@ class TracsD(Product):
     sequential: ClassVar[bool] = True
     public_points: ClassVar[tuple[str, ...]] = ("start", "reference")
 
+    window: str = "ogpm"
     direction_share: float = field(default=math.pi / (math.pi + 1))
     start: str | Point = "centre"
     reference: str | Point = "previous"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_window(self.window)
         check_share(self.direction_share, "direction_share")
         _check_point(self.start, "start", ("centre", "corner", "random", "places"))
         _check_point(self.reference, "reference", ("previous", "places"))
@@ -65,7 +67,7 @@ class TracsD(Product):
         """Refuse the globe, and references other than the centre on a disc."""
         if isinstance(domain, Globe):
             raise DomainError(
-                'tracs-d needs straight ways to a border, which the globe has not; use method="tracs-c" there.'
+                f'{self.name} needs straight ways to a border, which the globe has not; use method="tracs-c" there.'
             )
         if isinstance(domain, Disc) and (self.start != "centre" or self.reference != "previous"):
             raise InputError(
@@ -97,16 +99,17 @@ class TracsD(Product):
             domain.half_planes,
             direction.draw(len(xy), rng),
             np.atleast_1d(np.asarray(direction.window, dtype=np.int64)),
+            isinstance(direction, Sectors),
             distance.draw(len(xy), rng),
             np.atleast_1d(np.asarray(distance.window, dtype=np.int64)),
             ARC_STARTS,
             ARCTANGENTS,
         )
 
-    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise, Piecewise]:
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise | Sectors, Piecewise]:
         """Return the mechanisms of direction and distance."""
         direction, distance = split(eps, self.direction_share)
-        return Piecewise(direction, self.window, periodic=True), Piecewise(distance, self.window)
+        return self._direction(direction), Piecewise(distance, self.window)
 
     def chart(self, domain: Domain, reference: Point | None = None) -> Polar:
         """Return the polar chart at a reference, by default the public point where trajectories start."""
@@ -117,6 +120,10 @@ class TracsD(Product):
         if self.start in ("random", "places") or self.reference == "places":
             raise InputError("This recipe has no public point of its own to start at; give one as `reference`.")
         return Polar(self._starts(1, domain, public_stream())[0], domain)
+
+    def _direction(self, eps: float | np.ndarray) -> Piecewise | Sectors:
+        """Return the mechanism of the direction."""
+        return Piecewise(eps, self.window, periodic=True)
 
     def best_start(self, places: np.ndarray, eps: float, domain: Domain) -> Point:
         """Return the public point from which these public places are reported with the smallest mean error.

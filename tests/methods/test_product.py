@@ -29,6 +29,7 @@ CASES = [
     ("tracs-d", {"window": "r-sw"}, L_SHAPE, (0.5, 2.0)),
     ("tracs-d", {}, SLANTED, (1.0, 1.5)),
     ("tracs-d", {}, DISC, (2.0, 4.0)),
+    ("strawman", {}, SLENDER, (0.3, 4.9)),
 ]
 CASES = [pytest.param(*case, id=f"{case[0]}-{type(case[2]).__name__}-{n}") for n, case in enumerate(CASES)]
 
@@ -176,3 +177,14 @@ def test_what_is_refused():
         methods.make("tracs-d", {"start": "random"}).window_of((1.0, 1.0), 4.0, SLENDER)
     with pytest.raises(DomainError, match="the globe"):
         recipe.window_of((1.0, 1.0), 4.0, Globe())
+
+
+def test_planar_laplace_has_a_density_too():
+    """On paper: one in all over the plane, and no two locations of the region told apart by more than exp(eps)."""
+    recipe, eps = methods.make("planar-laplace"), 3.0
+    everywhere = Rectangle(-60, -60, 62, 65)
+    xy, area = grid(everywhere, 1500)
+    there = recipe.density(xy, (1.0, 2.0), eps, SLENDER)
+    assert there.sum() * area == pytest.approx(1, rel=1e-3)
+    ends = [recipe.density(xy, corner, eps, SLENDER) for corner in ((0.0, 0.0), (2.0, 5.0))]
+    assert np.max(np.abs(np.log(ends[0] / ends[1]))) <= eps * (1 + 1e-12)
