@@ -1,6 +1,7 @@
 """Exact eps-LDP draws. Numpy only: nothing here has heard of geometries."""
 
+from geotracs.mechanisms.krr import RandomizedResponse
 from geotracs.mechanisms.piecewise import Piecewise
 from geotracs.mechanisms.window import Window
 
-__all__ = ["Piecewise", "Window"]
+__all__ = ["Piecewise", "RandomizedResponse", "Window"]
