@@ -6,6 +6,8 @@ says which axes are circles; those with `half_planes` are (or are fitted by) a c
 polar chart of its own.
 """
 
+import numpy as np
+
 from geotracs.domains.disc import Disc
 from geotracs.domains.globe import Globe
 from geotracs.domains.parallelogram import Parallelogram
@@ -14,4 +16,14 @@ from geotracs.domains.rectangle import Rectangle
 
 Domain = Rectangle | Parallelogram | Polygon | Disc | Globe
 
-__all__ = ["Disc", "Domain", "Globe", "Parallelogram", "Polygon", "Rectangle"]
+
+def distances(domain: Domain, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the distance between each pair of locations: straight in the plane, in metres around the globe.
+
+    >>> distances(Rectangle(0, 0, 9, 9), np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([5.])
+    """
+    return domain.distance(a, b) if isinstance(domain, Globe) else np.hypot(*(b - a).T)
+
+
+__all__ = ["Disc", "Domain", "Globe", "Parallelogram", "Polygon", "Rectangle", "distances"]

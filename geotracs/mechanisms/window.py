@@ -185,7 +185,7 @@ class Window:
 
 @lru_cache(maxsize=4096)
 def _two_levels(eps: float, width: float, height: float) -> tuple[int, int, int]:
-    columns, rows = (MULTIPLE * max(1, round(side * (SIDE // MULTIPLE))) for side in (width, height))
+    columns, rows = (MULTIPLE * max(1, int(side * (SIDE // MULTIPLE))) for side in (width, height))
     if not (0 <= width <= 1 and 0 <= height <= 1 and 2 * columns * rows <= SIDE * SIDE):
         raise InputError(
             "`width` and `height` of a window must lie in [0, 1], and it may cover at most half of the square."
@@ -217,7 +217,7 @@ def _in_order(numbers: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tup
     row = numbers - column * rows
     outside = np.flatnonzero(numbers >= columns * rows)
     numbers, columns, rows = numbers[outside], some(columns, outside), some(rows, outside)
-    over, among = numbers - columns * rows, np.maximum(np.uint64(SIDE) - rows, np.uint64(1))
+    over, among = numbers - columns * rows, np.uint64(SIDE) - rows
     aside = numbers >= columns * np.uint64(SIDE)
     column[outside] = np.where(aside, numbers >> np.uint64(31), over // among)
     row[outside] = np.where(aside, numbers & np.uint64(SIDE - 1), rows + over % among)

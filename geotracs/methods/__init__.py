@@ -7,15 +7,16 @@ import numpy as np
 
 import geotracs.blocks as blocks
 import geotracs.randomness as randomness
-from geotracs.domains import Domain
+from geotracs.domains import Domain, distances
 from geotracs.errors import InputError
 from geotracs.methods.base import Method, PlaceMethod
+from geotracs.methods.joint import Joint
 from geotracs.methods.k_rr import KRR
 from geotracs.methods.tracs_c import TracsC
 from geotracs.methods.tracs_d import TracsD
 from geotracs.randomness import Source
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (TracsC, TracsD, KRR)}
+METHODS: dict[str, type[Method]] = {method.name: method for method in (TracsC, TracsD, Joint, KRR)}
 
 
 def make(name: str, options: dict[str, Any] | None = None) -> Method:
@@ -156,7 +157,19 @@ def expected_error(
         return float(np.hypot(*(places[chosen] - places[secrets]).T).mean())
     xy = domain.spread(n)
     reports = run(method, xy, np.arange(len(xy) + 1), eps, domain, randomness.public_stream())
-    return float(np.hypot(*(reports - xy).T).mean())
+    return float(distances(domain, xy, reports).mean())
 
 
-__all__ = ["KRR", "METHODS", "Method", "PlaceMethod", "TracsC", "TracsD", "choose", "expected_error", "make", "run"]
+__all__ = [
+    "KRR",
+    "METHODS",
+    "Joint",
+    "Method",
+    "PlaceMethod",
+    "TracsC",
+    "TracsD",
+    "choose",
+    "expected_error",
+    "make",
+    "run",
+]
