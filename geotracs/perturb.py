@@ -1,6 +1,7 @@
 """The one orchestrator: frame in, frame out. The accessor and the command line only call it."""
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -32,6 +33,8 @@ def perturb(
     *,
     domain: Any = None,
     fit: str = "envelope",
+    prior: Any = None,
+    weight: str | None = None,
     trajectory: str | None = None,
     time: str | None = None,
     unit: str = "location",
@@ -62,10 +65,17 @@ def perturb(
         The public region: a rectangle, a polygon or several, with holes; a `Parallelogram`, a `Disc`, the `Globe`. A
         bbox ``(xmin, ymin, xmax, ymax)`` and a geometry are in the frame's CRS; in degrees, xmin > xmax means across
         the antimeridian. None fits the bounding rectangle to the data, with a `PrivacyWarning`.
-    fit : {"envelope", "oriented", "best"}
-        The rectangle around a polygon in which the mechanisms work: along the axes, the smallest rotated one, or the
-        one of the two with the smaller expected error. What falls outside the polygon is projected to its nearest
-        point. (TraCS-D works on a convex polygon directly.)
+    fit : {"envelope", "oriented", "transport", "best"}
+        How a polygon becomes a square to work in: by the rectangle around it along the axes, or the smallest rotated
+        one, where what falls outside the polygon is projected to its nearest point; by a chart of the polygon itself
+        ("transport", for "tracs-c" and "joint"); or the one of these with the smallest expected error. (TraCS-D works
+        on a convex polygon directly.)
+    prior : GeoDataFrame, GeoSeries, or (array, transform), optional
+        Where locations are likely, from public information: points, areas such as census districts, or a raster with
+        the six numbers (a, b, c, d, e, f) of its affine transform into the frame's CRS. The noise is short where the
+        prior is dense; the promise does not depend on it. For "tracs-c" and "joint".
+    weight : str, optional
+        Column of the prior with the number of each point or area, e.g. its inhabitants; 1 each without it.
     trajectory, time : str, optional
         Column that says which trajectory a row belongs to, and column that orders its rows. Without ``trajectory``
         all points are one trajectory, and each line is one. Rows with equal times stay in row order.
@@ -122,6 +132,8 @@ def perturb(
     over_places = isinstance(recipe, methods.PlaceMethod)
     if round_to is None and over_places:
         raise InputError(f"{method} reports places of a public set; give it with `round_to`, a layer or a grid.")
+    if prior is not None and over_places:
+        raise InputError(f"`prior` is for methods on a region, such as joint; {method} knows its places.")
     if outside not in OUTSIDE:
         raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {outside!r}.")
     tracks = frames.read(gdf, trajectory, time)
@@ -134,11 +146,13 @@ def perturb(
         region, xy = None, tracks.xy
     else:
         typical = float(np.median(epsilons)) if len(tracks.xy) else eps
-        region = regions.resolve(domain, gdf.geometry, fit=fit, crs=crs, error=_error(recipe, typical))
+        region = regions.resolve(
+            domain, gdf.geometry, fit=fit, crs=crs, prior=prior, weight=weight, error=_error(recipe, typical)
+        )
         if round_to is not None:
             _check_new_columns(place, join, [*kept, gdf.active_geometry_name], tracks)
             rounding = prepare(round_to, region, gdf.geometry, place=place, join=join, centroid=centroid)
-        recipe.check(region.domain)
+        recipe.check(region.chart)
         recipe = _in_working_crs(recipe, region, rounding, typical)
         inside = _into_domain(tracks.xy, region, outside)
         which, xy = _reports(recipe, inside, tracks.offsets, epsilons, region, rounding, source, progress)
@@ -188,7 +202,7 @@ def _reports(
             recipe, rounding.nearest(xy), offsets, eps, points, region.domain, source, progress=progress
         )
         return which, rounding.locate(which, region)
-    methods.run(recipe, xy, offsets, eps, region.domain, source, out=xy, progress=progress)
+    methods.run(recipe, xy, offsets, eps, region.chart, source, out=xy, progress=progress)
     return (None, region.leave(xy)) if rounding is None else rounding.apply(xy, region)
 
 
@@ -236,7 +250,16 @@ def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     if isinstance(recipe, methods.PlaceMethod):  # it works on its places, in whatever rectangle they are
         return lambda domain: 0.0
     plain = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
-    return functools.partial(methods.expected_error, methods.make(recipe.name, plain), eps)
+    plain = methods.make(recipe.name, plain)
+
+    def error(domain: Domain) -> float:
+        try:
+            plain.check(domain)
+        except DomainError:  # which the method itself will say when there is nothing better
+            return math.inf
+        return methods.expected_error(plain, eps, domain)
+
+    return functools.cache(error)
 
 
 def _check_new_columns(place: str, join: Sequence[str], taken: list[str], tracks: frames.Tracks) -> None:

@@ -22,6 +22,7 @@ ORDER = [
     "metrics",
     "crs",
     "frames",
+    "priors",
     "regions",
     "rounding",
     "perturb",

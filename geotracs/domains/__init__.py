@@ -3,7 +3,7 @@
 Every domain says which locations it contains, clips others to its border, and finishes reports: undoes rounding, or
 projects them into a polygon. Those with a `frame` have a chart to the unit square for Cartesian methods, and `periodic`
 says which axes are circles; those with `half_planes` are (or are fitted by) a convex polygon, for TraCS-D; `Disc` has a
-polar chart of its own.
+polar chart of its own. `Transport` is another region with a chart that makes a public density uniform.
 """
 
 import numpy as np
@@ -13,8 +13,9 @@ from geotracs.domains.globe import Globe
 from geotracs.domains.parallelogram import Parallelogram
 from geotracs.domains.polygon import Polygon
 from geotracs.domains.rectangle import Rectangle
+from geotracs.domains.transport import Transport
 
-Domain = Rectangle | Parallelogram | Polygon | Disc | Globe
+Domain = Rectangle | Parallelogram | Polygon | Disc | Globe | Transport
 
 
 def distances(domain: Domain, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -26,4 +27,4 @@ def distances(domain: Domain, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return domain.distance(a, b) if isinstance(domain, Globe) else np.hypot(*(b - a).T)
 
 
-__all__ = ["Disc", "Domain", "Globe", "Parallelogram", "Polygon", "Rectangle", "distances"]
+__all__ = ["Disc", "Domain", "Globe", "Parallelogram", "Polygon", "Rectangle", "Transport", "distances"]

@@ -17,6 +17,8 @@ from geotracs.errors import DomainError
 
 FLOOR = 0.03
 """Share of the density that is uniform over the region, so that no place is left out."""
+SMOOTH = 0.04
+"""Standard deviation of the smoothing of a density, as a part of the region's extent: errors are flat around it."""
 TRIES = 6
 """Points along each side of a cell on the border by which its share inside is measured..."""
 LEAST = 1 / TRIES**2
@@ -43,7 +45,7 @@ class Transport:
         The axis that is mapped by itself.
     smooth : float
         Standard deviation of the smoothing of the weights, as a part of the region's extent. Where neighbouring strips
-        differ much, places that are near are mapped far apart.
+        differed much, places that are near would be mapped far apart.
 
     Examples
     --------
@@ -56,7 +58,7 @@ class Transport:
     periodic: ClassVar[tuple[bool, bool]] = (False, False)
 
     def __init__(
-        self, region: Base, weights: np.ndarray | None = None, *, first: int = 0, smooth: float = 0.0
+        self, region: Base, weights: np.ndarray | None = None, *, first: int = 0, smooth: float = SMOOTH
     ) -> None:
         self.region, self.weights, self.first, self.smooth = region, weights, first, smooth
         xmin, ymin, xmax, ymax = outline(region).bounds
@@ -121,7 +123,7 @@ class Transport:
 
     @cached_property
     def _rough(self) -> "Transport":
-        return Transport(self.region, self.weights) if self.smooth else self
+        return Transport(self.region, self.weights, smooth=0) if self.smooth else self
 
     def _tabulate(self, density: np.ndarray) -> None:
         """Prepare both distributions: of the strips, and of the cells in each of them, one strip after the other."""
