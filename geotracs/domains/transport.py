@@ -1,6 +1,6 @@
 """The transport chart: a public density over a region becomes the uniform one over the unit square."""
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ FLOOR = 0.03
 """Share of the density that is uniform over the region, so that no place is left out."""
 SMOOTH = 0.04
 """Standard deviation of the smoothing of a density, as a part of the region's extent: errors are flat around it."""
-TRIES = 6
+TRIES = 4
 """Points along each side of a cell on the border by which its share inside is measured..."""
 LEAST = 1 / TRIES**2
 """...and the least that it counts."""
@@ -63,13 +63,13 @@ class Transport:
         self.region, self.weights, self.first, self.smooth = region, weights, first, smooth
         xmin, ymin, xmax, ymax = outline(region).bounds
         self._low, self._size = np.array([xmin, ymin]), np.array([xmax - xmin, ymax - ymin])
-        self._inside = _shares_inside(region)
-        density = self._inside / self._inside.sum()
+        inside = _shares_inside(region)
+        density = inside / inside.sum()
         if weights is not None:
-            if weights.shape != (SIDE, SIDE) or not np.all(weights >= 0) or not (weights * self._inside).sum() > 0:
+            if weights.shape != (SIDE, SIDE) or not np.all(weights >= 0) or not (weights * inside).sum() > 0:
                 raise DomainError("The public prior is nowhere greater than 0 in the domain; are both CRSs right?")
             prior = gaussian_filter(weights.astype(float), SIDE * smooth, mode="nearest") if smooth else weights
-            prior = prior * self._inside
+            prior = prior * inside
             density = FLOOR * density + (1 - FLOOR) * prior / prior.sum()
         self._tabulate(density if first == 0 else density.T)
 
@@ -123,22 +123,20 @@ class Transport:
 
     @cached_property
     def _rough(self) -> "Transport":
-        return Transport(self.region, self.weights, smooth=0) if self.smooth else self
+        return Transport(self.region, self.weights, smooth=0) if self.smooth and self.weights is not None else self
 
     def _tabulate(self, density: np.ndarray) -> None:
         """Prepare both distributions: of the strips, and of the cells in each of them, one strip after the other."""
-        self._strip_mass = density.sum(axis=1) / density.sum()
-        self._strips = _running(self._strip_mass)
+        self._strips = _running(density.sum(axis=1))
         # A strip without density is never reached; anything goes for it.
-        density = np.where(density.sum(axis=1, keepdims=True) > 0, density, 1.0)
-        mass = density / density.sum(axis=1, keepdims=True)
-        running = np.apply_along_axis(_running, 1, mass)
+        running = _running(np.where(density.sum(axis=1, keepdims=True) > 0, density, 1.0))
         self._cells = running.ravel()
-        self._cell_mass = np.append(np.diff(running, axis=1), np.zeros((SIDE, 1)), axis=1).ravel()
         self._stacked = (running + np.arange(SIDE)[:, None]).ravel()
         self._strip_mass = np.diff(self._strips)
+        self._cell_mass = np.diff(running, axis=1, append=1.0).ravel()
         self._per_strip_mass, self._per_cell_mass = (
-            np.divide(1.0, m, out=np.zeros_like(m), where=m > 0) for m in (self._strip_mass, self._cell_mass)
+            np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+            for mass in (self._strip_mass, self._cell_mass)
         )
 
 
@@ -151,6 +149,7 @@ def outline(region: Base) -> BaseGeometry:
     return shapely.Polygon(region.vertices)
 
 
+@lru_cache(maxsize=8)
 def _shares_inside(region: Base) -> np.ndarray:
     """Return which share of each cell of the grid is inside the region, at least a little for all that it may touch."""
     if isinstance(region, Rectangle):
@@ -167,6 +166,6 @@ def _shares_inside(region: Base) -> np.ndarray:
 
 
 def _running(mass: np.ndarray) -> np.ndarray:
-    """Return the sums from 0 to exactly 1."""
-    sums = np.append(0.0, np.cumsum(mass))
-    return sums / sums[-1]
+    """Return the sums along the last axis, as parts of the whole: from 0 to exactly 1."""
+    sums = np.cumsum(mass, axis=-1)
+    return np.concatenate([np.zeros_like(sums[..., :1]), sums / sums[..., -1:]], axis=-1)

@@ -2,6 +2,7 @@
 
 from geotracs.mechanisms.krr import RandomizedResponse
 from geotracs.mechanisms.piecewise import Piecewise
+from geotracs.mechanisms.subset import Subset
 from geotracs.mechanisms.window import Window
 
-__all__ = ["Piecewise", "RandomizedResponse", "Window"]
+__all__ = ["Piecewise", "RandomizedResponse", "Subset", "Window"]

@@ -12,11 +12,12 @@ from geotracs.errors import InputError
 from geotracs.methods.base import Method, PlaceMethod
 from geotracs.methods.joint import Joint
 from geotracs.methods.k_rr import KRR
+from geotracs.methods.nearest import Nearest
 from geotracs.methods.tracs_c import TracsC
 from geotracs.methods.tracs_d import TracsD
 from geotracs.randomness import Source
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (TracsC, TracsD, Joint, KRR)}
+METHODS: dict[str, type[Method]] = {method.name: method for method in (TracsC, TracsD, Joint, Nearest, KRR)}
 
 
 def make(name: str, options: dict[str, Any] | None = None) -> Method:
@@ -165,6 +166,7 @@ __all__ = [
     "METHODS",
     "Joint",
     "Method",
+    "Nearest",
     "PlaceMethod",
     "TracsC",
     "TracsD",
