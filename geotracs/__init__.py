@@ -11,6 +11,7 @@ import geotracs.domains as domains
 import geotracs.files as files
 import geotracs.mechanisms as mechanisms
 import geotracs.places as places
+from geotracs.advise import advise
 from geotracs.budget import Guarantee
 from geotracs.compare import compare, displacement
 from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning
@@ -26,6 +27,7 @@ __all__ = [
     "Guarantee",
     "InputError",
     "PrivacyWarning",
+    "advise",
     "compare",
     "datasets",
     "displacement",

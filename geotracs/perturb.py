@@ -17,11 +17,14 @@ import geotracs.frames as frames
 import geotracs.methods as methods
 import geotracs.randomness as randomness
 import geotracs.regions as regions
+from geotracs.advise import best_method
 from geotracs.domains import Domain
 from geotracs.errors import DomainError, InputError
 from geotracs.rounding import Rounding, prepare
 
 OUTSIDE = ("raise", "clip")
+AUTO = "joint"
+"""The method that stands for "auto" until the region is known."""
 SAMPLE = 2000
 """How many places are tried when they decide where TraCS-D starts."""
 
@@ -59,8 +62,11 @@ def perturb(
         Missing and empty geometries stay as they are; Z and M are dropped with a warning. Never changed.
     eps : float
         Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``.
-    method : {"tracs-c", "tracs-d"}
-        "tracs-c" perturbs the coordinates, "tracs-d" the direction and distance from the previous report.
+    method : str
+        "tracs-c" perturbs the coordinates, "tracs-d" the direction and distance from the previous report (both as in
+        the paper), "joint" both coordinates at once, with smaller errors. "nearest" and the baselines "k-rr", ... work
+        over the places of ``round_to``. "auto" takes the one with the smallest expected error (see
+        `geotracs.advise`), and the record says which.
     domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, or one of `geotracs.domains`
         The public region: a rectangle, a polygon or several, with holes; a `Parallelogram`, a `Disc`, the `Globe`. A
         bbox ``(xmin, ymin, xmax, ymax)`` and a geometry are in the frame's CRS; in degrees, xmin > xmax means across
@@ -126,13 +132,12 @@ def perturb(
     """
     eps = budget.check_eps(eps)
     options = {name: _plain(value) for name, value in options.items()}
-    recipe = methods.make(method, options)
+    recipe = methods.make(AUTO if method == "auto" else method, options)
     if round_to is None and (join or centroid):
         raise InputError("`join` and `centroid` are for places; give them with `round_to`.")
-    over_places = isinstance(recipe, methods.PlaceMethod)
-    if round_to is None and over_places:
+    if isinstance(recipe, methods.PlaceMethod) and round_to is None:
         raise InputError(f"{method} reports places of a public set; give it with `round_to`, a layer or a grid.")
-    if prior is not None and over_places:
+    if isinstance(recipe, methods.PlaceMethod) and prior is not None:
         raise InputError(f"`prior` is for methods on a region, such as joint; {method} knows its places.")
     if outside not in OUTSIDE:
         raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {outside!r}.")
@@ -152,6 +157,8 @@ def perturb(
         if round_to is not None:
             _check_new_columns(place, join, [*kept, gdf.active_geometry_name], tracks)
             rounding = prepare(round_to, region, gdf.geometry, place=place, join=join, centroid=centroid)
+        if method == "auto":
+            recipe, region = best_method(region, rounding, typical)
         recipe.check(region.chart)
         recipe = _in_working_crs(recipe, region, rounding, typical)
         inside = _into_domain(tracks.xy, region, outside)
@@ -170,7 +177,7 @@ def perturb(
         time=time,
         kept=[str(name) for name in kept if name not in columns],
         places=None if rounding is None else rounding.places.count,
-        over="places" if over_places else "region",
+        over="places" if isinstance(recipe, methods.PlaceMethod) else "region",
         reproducible=rng is not None,
         version=version("geotracs"),
     )

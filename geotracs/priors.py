@@ -121,10 +121,14 @@ def _of_raster(
         array = np.asarray(array, dtype=np.float64)
         a, b, c, d, e, f = (float(number) for number in tuple(transform)[:6])
     except (TypeError, ValueError) as error:
-        raise InputError("`prior` as a raster must be (array, transform) with the six numbers a, b, c, d, e, f.") from error
+        raise InputError(
+            "`prior` as a raster must be (array, transform) with the six numbers a, b, c, d, e, f."
+        ) from error
     array = np.nan_to_num(array, nan=0.0, posinf=np.inf)
     if array.ndim != 2 or not np.all((array >= 0) & np.isfinite(array)) or a * e - b * d == 0:
-        raise InputError("`prior` as a raster must be of two dimensions, of numbers of at least 0, with an invertible transform.")
+        raise InputError(
+            "`prior` as a raster must be of two dimensions, of numbers of at least 0, with an invertible transform."
+        )
     x, y = crs_.transform(_middles(low, high, TRIES), crs, own).T
     column = np.floor((e * (x - c) - b * (y - f)) / (a * e - b * d))
     row = np.floor((a * (y - f) - d * (x - c)) / (a * e - b * d))

@@ -25,6 +25,7 @@ ORDER = [
     "priors",
     "regions",
     "rounding",
+    "advise",
     "perturb",
     "compare",
     "datasets",
