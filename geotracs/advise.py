@@ -79,10 +79,10 @@ def advise(
     >>> import geotracs
     >>> expected = geotracs.advise((139.47, 35.51, 139.90, 35.86), eps=4, methods=["tracs-c", "joint"])
     >>> expected.round(-3)
-               mean   median      p95
+                mean  median      p95
     method
-    joint    8000.0   5000.0  26000.0
-    tracs-c  12000.0  9000.0  30000.0
+    joint     8000.0  5000.0  26000.0
+    tracs-c  11000.0  7000.0  30000.0
     >>> geotracs.advise((139.47, 35.51, 139.90, 35.86), error=2000, methods=["tracs-c", "joint"]).round(0)
               eps
     method
