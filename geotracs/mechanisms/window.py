@@ -185,11 +185,11 @@ class Window:
 
 @lru_cache(maxsize=4096)
 def _two_levels(eps: float, width: float, height: float) -> tuple[int, int, int]:
-    columns, rows = (MULTIPLE * max(1, int(side * (SIDE // MULTIPLE))) for side in (width, height))
-    if not (0 <= width <= 1 and 0 <= height <= 1 and 2 * columns * rows <= SIDE * SIDE):
+    if not (0 <= width <= 1 and 0 <= height <= 1 and width * height < 0.5 + 1e-9):
         raise InputError(
             "`width` and `height` of a window must lie in [0, 1], and it may cover at most half of the square."
         )
+    columns, rows = (MULTIPLE * max(1, int(side * (SIDE // MULTIPLE))) for side in (width, height))
     return columns, rows, threshold(eps, columns * rows, SIDE * SIDE)
 
 
@@ -219,8 +219,8 @@ def _in_order(numbers: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tup
     numbers, columns, rows = numbers[outside], some(columns, outside), some(rows, outside)
     over, among = numbers - columns * rows, np.uint64(SIDE) - rows
     aside = numbers >= columns * np.uint64(SIDE)
-    column[outside] = np.where(aside, numbers >> np.uint64(31), over // among)
-    row[outside] = np.where(aside, numbers & np.uint64(SIDE - 1), rows + over % among)
+    column[outside] = np.where(aside, numbers // np.uint64(SIDE), over // among)
+    row[outside] = np.where(aside, numbers % np.uint64(SIDE), rows + over % among)
     return column.astype(np.uint32), row.astype(np.uint32)
 
 
