@@ -16,16 +16,17 @@ import geotracs.methods as recipes
 import geotracs.regions as regions
 from geotracs.budget import check_eps
 from geotracs.domains import Domain, Globe, distances
-from geotracs.domains.rectangle import evenly
 from geotracs.errors import DomainError, InputError
 from geotracs.places import Grid
-from geotracs.randomness import public_stream
+from geotracs.randomness import public_stream, words
 from geotracs.rounding import Rounding, prepare
 
 STAND_INS = 50_000
 """How many public stand-ins for locations are perturbed to see what a method costs..."""
+SOME = 20_000
+"""...how many where it is done again and again..."""
 FEW = 5_000
-"""...and how many where it is done again and again."""
+"""...and where it is slow, or only the best is wanted."""
 LENGTH = 100
 """Locations of a trajectory, for methods that follow it."""
 RANGE = (0.01, 100.0)
@@ -168,9 +169,11 @@ class Setting:
     def _stand_ins(self, n: int) -> np.ndarray:
         if self.region.transport is None and self.rounding is not None:
             places = self.rounding.places.some(n)
-            places = places[(evenly(n)[:, 0] * len(places)).astype(np.int64)]  # not in the order of the layer
-            return self.region.domain.clip(places)
-        return self.region.chart.spread(n)
+            xy = self.region.domain.clip(places[np.arange(n) % len(places)])
+        else:
+            xy = self.region.chart.spread(n)
+        # In an order without a pattern, for methods that follow a trajectory.
+        return np.asfortranarray(xy[np.argsort(words(public_stream(), len(xy), np.uint64))])
 
 
 def _enough(method: recipes.Method) -> int:
@@ -186,7 +189,7 @@ def _epsilon(setting: Setting, method: recipes.Method, error: float) -> float:
     """Return the epsilon at which a method's mean error is this; errors fall with epsilon, on the same draws."""
 
     def excess(logarithm: float) -> float:
-        mean = setting.displacements(method, math.exp(logarithm), FEW).mean()
+        mean = setting.displacements(method, math.exp(logarithm), min(SOME, _enough(method))).mean()
         return math.log(max(mean, 1e-12) / error)
 
     low, high = math.log(RANGE[0]), math.log(RANGE[1])

@@ -14,7 +14,7 @@ from geotracs.randomness import Source
 
 ENTRIES = 2**21
 """How many distances are held at a time."""
-KEPT = 2**25
+KEPT = 2**26
 """How many neighbours are kept for the other blocks of locations."""
 BY_TREE = 200
 """Up to this many neighbours are found through a tree, more by looking at all places."""

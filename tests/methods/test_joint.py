@@ -60,7 +60,9 @@ def test_window_is_the_best_square_one_by_the_closed_form(domain, eps):
 def test_windows_are_square_in_metres():
     for domain in (SLENDER, Parallelogram((0, 0), (300, 400), (-80, 60))):
         mechanism = Joint().mechanism(6.0, domain)
-        corner, right, up = domain.from_unit(np.array([[0, 0], [mechanism.columns / SIDE, 0], [0, mechanism.rows / SIDE]]))
+        corner, right, up = domain.from_unit(
+            np.array([[0, 0], [mechanism.columns / SIDE, 0], [0, mechanism.rows / SIDE]])
+        )
         assert math.dist(corner, right) == pytest.approx(math.dist(corner, up), rel=1e-6)
     globe = Globe()
     mechanism = Joint().mechanism(9.0, globe)

@@ -64,5 +64,7 @@ def test_against_the_best_window_on_a_torus(eps):
     def square(side):
         return Window(float(eps), side, side, periodic=(True, True)).expected_error()
 
-    round_, straight = (minimize_scalar(f, bounds=(1e-3, b), method="bounded").fun for f, b in ((disc, 0.5), (square, 0.7)))
+    round_, straight = (
+        minimize_scalar(f, bounds=(1e-3, b), method="bounded").fun for f, b in ((disc, 0.5), (square, 0.7))
+    )
     assert 1 < straight / round_ < 1.018
