@@ -31,7 +31,15 @@ def main():
         return
     print(f"{'geotracs ' + geotracs.__version__:<58}{'measured':>12}  bar")
     for what, measured, bar, met in itertools.chain(
-        against_to_crs(), against_scalar(), regions(), rounding(), growth(), memory(), maps()
+        against_to_crs(),
+        against_scalar(),
+        against_tracs_c(),
+        regions(),
+        rounding(),
+        nearest(),
+        growth(),
+        memory(),
+        maps(),
     ):
         print(f"{what:<58}{measured:>12}  {bar}{'' if met else '   MISSED'}", flush=True)
 
@@ -67,6 +75,45 @@ def against_scalar(n=2 * 10**6, m=2 * 10**4):
         times = (slow / m) / (fast / n)
         what = f"bare {name}, {fast / n * 1e9:.0f} ns a location / plain Python"
         yield what, f"{times:.0f} x faster", f">= {bar}", times >= bar
+
+
+def against_tracs_c(n=10**6):
+    """`joint` as a part of `tracs-c`: bare, through a frame, and with a public prior."""
+    rng = np.random.default_rng(0)
+    xy, offsets, domain, generator = (
+        np.asfortranarray(rng.random((n, 2))), np.array([0, n]), Rectangle(*SQUARE), randomness.source()
+    )  # fmt: skip
+    out, recipes = xy.copy(order="F"), [methods.make(name) for name in ("tracs-c", "joint")]
+    base, joint = interleaved(
+        *[lambda r=r: methods.run(r, xy, offsets, EPS, domain, generator, out=out) for r in recipes], repeats=15
+    )
+    yield (
+        f"bare joint, {joint / n * 1e9:.0f} ns a location / tracs-c",
+        f"{joint / base:.2f}",
+        "<= 1.5",
+        joint <= 1.5 * base,
+    )
+    frame = tracks(n, 100)
+    sites = gpd.GeoSeries(gpd.points_from_xy(*rng.normal((139.7, 35.7), 0.05, (5000, 2)).T), crs=4326)
+    base, joint, prior = interleaved(
+        lambda: frame.tracs.perturb(EPS, "tracs-c", domain=TOKYO, trajectory="p"),
+        lambda: frame.tracs.perturb(EPS, "joint", domain=TOKYO, trajectory="p"),
+        lambda: frame.tracs.perturb(EPS, "joint", domain=TOKYO, trajectory="p", prior=sites),
+    )
+    for what, seconds, bar in (("joint", joint, 1.5), ("joint with a prior", prior, 2.5)):
+        yield f"perturb {what} / tracs-c, {n:,} points", f"{seconds / base:.2f}", f"<= {bar}", seconds <= bar * base
+
+
+def nearest(n=10**6, m=10**4):
+    """A million locations over ten thousand places."""
+    rng = np.random.default_rng(0)
+    sites, secrets, offsets = rng.random((m, 2)), rng.integers(0, m, n), np.array([0, n])
+    recipe, domain = methods.make("nearest"), Rectangle(*SQUARE)
+    for eps in (1.0, 4.0, 8.0):
+        seconds = timed(
+            lambda eps=eps: methods.choose(recipe, secrets, offsets, eps, sites, domain, randomness.source()), repeats=1
+        )
+        yield f"nearest, {n:,} locations, {m:,} places, epsilon {eps:g}", f"{seconds:.1f} s", "seconds", seconds < 10
 
 
 def regions(n=10**6):

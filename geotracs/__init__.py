@@ -14,6 +14,7 @@ import geotracs.mechanisms as mechanisms
 import geotracs.metrics as metrics
 import geotracs.places as places
 import geotracs.plots as plots
+from geotracs.advise import advise
 from geotracs.budget import Guarantee
 from geotracs.compare import compare, displacement
 from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning
@@ -30,6 +31,7 @@ __all__ = [
     "Guarantee",
     "InputError",
     "PrivacyWarning",
+    "advise",
     "compare",
     "datasets",
     "displacement",

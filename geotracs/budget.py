@@ -173,14 +173,22 @@ class Guarantee:
         if self.fitted:
             return (
                 f"The region is a {kind} fitted to the private data: its extent is not protected, and the guarantee "
-                f"holds only among places inside it.{self._places()}"
+                f"holds only among places inside it.{self._prior()}{self._places()}"
             )
         where = {"bounds": "with bounds", "centre": f"of {self.domain.get('radius')} m about"}
         for key, words in where.items():
             if key in self.domain:
                 numbers = ", ".join(_number(value) for value in self.domain[key])
                 kind += f" {words} ({numbers}) in {self.domain.get('crs')}"
-        return f"The region is a public {kind}.{self._places()}"
+        return f"The region is a public {kind}.{self._prior()}{self._places()}"
+
+    def _prior(self) -> str:
+        prior = self.domain.get("prior")
+        if prior is None:
+            return ""
+        if prior["fitted"]:
+            return " The noise follows the private locations themselves, which the guarantee does not cover."
+        return f" The noise follows a public prior ({prior['kind']})."
 
     def _places(self) -> str:
         if self.places is None:

@@ -12,6 +12,7 @@ import click
 import pandas as pd
 
 import geotracs.files as files
+from geotracs.advise import advise
 from geotracs.budget import UNITS, check_eps
 from geotracs.compare import METRICS, compare
 from geotracs.datasets import sample_city
@@ -68,6 +69,10 @@ _INPUT = [
 ]
 
 
+_FIT = "How a polygon becomes a square: envelope, oriented, transport, best."
+_PRIOR = "Where locations are likely: a public file of points or areas; for tracs-c and joint."
+
+
 def _input_options(command: Any) -> Any:
     for option in reversed(_INPUT):
         command = option(command)
@@ -78,11 +83,11 @@ def _input_options(command: Any) -> Any:
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--eps", type=float, required=True, help="Privacy parameter; smaller is more private. Try 1 to 10.")
-@click.option("--method", default="tracs-c", show_default=True, help=f"One of: {', '.join(METHODS)}.")
+@click.option("--method", default="tracs-c", show_default=True, help=f"One of: {', '.join(METHODS)}, auto.")
 @click.option("--domain", help="Public region: a file, or xmin,ymin,xmax,ymax in the CRS of IN.")
-@click.option(
-    "--fit", default="envelope", show_default=True, help="Rectangle around a polygon: envelope, oriented, best."
-)
+@click.option("--fit", default="envelope", show_default=True, help=_FIT)
+@click.option("--prior", help=_PRIOR)
+@click.option("--weight", help="Column of the prior with the number of each point or area.")
 @click.option(
     "--round-to", help="Public places: a file of points, lines or areas, or grid:500 for cells of 500 metres."
 )
@@ -100,7 +105,7 @@ def _input_options(command: Any) -> Any:
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @_input_options
 def perturb_command(
-    source, target, domain, round_to, keep, options, seed, overwrite, layer, x, y, input_crs, **arguments
+    source, target, domain, prior, round_to, keep, options, seed, overwrite, layer, x, y, input_crs, **arguments
 ):
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
@@ -121,6 +126,7 @@ def perturb_command(
     private = perturb(
         frame,
         domain=_domain(domain),
+        prior=None if prior is None else files.read(prior),
         round_to=_places(round_to),
         keep="all" if keep == ("all",) else list(keep) or None,
         rng=seed,
@@ -130,6 +136,33 @@ def perturb_command(
     )
     files.write(private, target, overwrite=overwrite)
     click.echo(f"{target}: {private.tracs.guarantee.locations:,} locations.\n{private.tracs.guarantee}")
+
+
+@cli.command("advise")
+@click.option("--domain", required=True, help="Public region: a file, or xmin,ymin,xmax,ymax in degrees.")
+@click.option("--eps", type=float, default=4.0, show_default=True, help="Privacy parameter of each location.")
+@click.option("--error", type=float, help="Mean error in metres: say the epsilon that each method needs for it.")
+@click.option("--places", help="Public places: a file, or grid:500 for cells of 500 metres.")
+@click.option("--prior", help=_PRIOR)
+@click.option("--weight", help="Column of the prior with the number of each point or area.")
+@click.option("--fit", default="envelope", show_default=True, help=_FIT)
+@click.option("--method", "methods", multiple=True, help="Only this method; repeat it.")
+def advise_command(domain, places, prior, methods, **arguments):
+    """Say what error each method makes in a public region, in metres; no private location is needed.
+
+    \b
+    Examples:
+        geotracs advise --domain city.geojson --eps 4
+        geotracs advise --domain 139.4,35.5,139.9,35.9 --error 500
+    """
+    result = advise(
+        _domain(domain),
+        places=_places(places),
+        prior=None if prior is None else files.read(prior),
+        methods=methods or None,
+        **arguments,
+    )
+    click.echo(result.round(2 if "eps" in result else 0).to_string())
 
 
 @cli.command("compare")

@@ -1,6 +1,7 @@
 """The one orchestrator: frame in, frame out. The accessor and the command line only call it."""
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -16,11 +17,14 @@ import geotracs.frames as frames
 import geotracs.methods as methods
 import geotracs.randomness as randomness
 import geotracs.regions as regions
+from geotracs.advise import best_method
 from geotracs.domains import Domain
 from geotracs.errors import DomainError, InputError
 from geotracs.rounding import Rounding, prepare
 
 OUTSIDE = ("raise", "clip")
+AUTO = "joint"
+"""The method that stands for "auto" until the region is known."""
 SAMPLE = 2000
 """How many places are tried when they decide where TraCS-D starts."""
 
@@ -32,6 +36,8 @@ def perturb(
     *,
     domain: Any = None,
     fit: str = "envelope",
+    prior: Any = None,
+    weight: str | None = None,
     trajectory: str | None = None,
     time: str | None = None,
     unit: str = "location",
@@ -57,18 +63,27 @@ def perturb(
     eps : float
         Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``.
     method : str
-        "tracs-c" perturbs the coordinates, "tracs-d" the direction and distance from the previous report. To compare
+        "tracs-c" perturbs the coordinates, "tracs-d" the direction and distance from the previous report (both as in
+        the paper), "joint" both coordinates at once, with smaller errors; "nearest" works over the places of
+        ``round_to``, where a location counts as its nearest place and is reported as one of the set. "auto" takes the
+        one of these with the smallest expected error (see `geotracs.advise`), and the record says which. To compare
         with: "strawman" and "planar-laplace" on the region; "k-rr", "exponential", "l-srr", "ngram" and "atp" over the
-        places of ``round_to``, where a location counts as its nearest place and is reported as one of the set. See the
-        classes in `geotracs.methods`.
+        places. See the classes in `geotracs.methods`.
     domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, or one of `geotracs.domains`
         The public region: a rectangle, a polygon or several, with holes; a `Parallelogram`, a `Disc`, the `Globe`. A
         bbox ``(xmin, ymin, xmax, ymax)`` and a geometry are in the frame's CRS; in degrees, xmin > xmax means across
         the antimeridian. None fits the bounding rectangle to the data, with a `PrivacyWarning`.
-    fit : {"envelope", "oriented", "best"}
-        The rectangle around a polygon in which the mechanisms work: along the axes, the smallest rotated one, or the
-        one of the two with the smaller expected error. What falls outside the polygon is projected to its nearest
-        point. (TraCS-D works on a convex polygon directly.)
+    fit : {"envelope", "oriented", "transport", "best"}
+        How a polygon becomes a square to work in: by the rectangle around it along the axes, or the smallest rotated
+        one, where what falls outside the polygon is projected to its nearest point; by a chart of the polygon itself
+        ("transport", for "tracs-c" and "joint"); or the one of these with the smallest expected error. (TraCS-D works
+        on a convex polygon directly.)
+    prior : GeoDataFrame, GeoSeries, or (array, transform), optional
+        Where locations are likely, from public information: points, areas such as census districts, or a raster with
+        the six numbers (a, b, c, d, e, f) of its affine transform into the frame's CRS. The noise is short where the
+        prior is dense; the promise does not depend on it. For "tracs-c" and "joint".
+    weight : str, optional
+        Column of the prior with the number of each point or area, e.g. its inhabitants; 1 each without it.
     trajectory, time : str, optional
         Column that says which trajectory a row belongs to, and column that orders its rows. Without ``trajectory``
         all points are one trajectory, and each line is one. Rows with equal times stay in row order.
@@ -122,12 +137,13 @@ def perturb(
     """
     eps = budget.check_eps(eps)
     options = {name: _plain(value) for name, value in options.items()}
-    recipe = methods.make(method, options)
+    recipe = methods.make(AUTO if method == "auto" else method, options)
     if round_to is None and (join or centroid):
         raise InputError("`join` and `centroid` are for places; give them with `round_to`.")
-    over_places = isinstance(recipe, methods.PlaceMethod)
-    if round_to is None and over_places:
+    if isinstance(recipe, methods.PlaceMethod) and round_to is None:
         raise InputError(f"{method} reports places of a public set; give it with `round_to`, a layer or a grid.")
+    if isinstance(recipe, methods.PlaceMethod) and prior is not None:
+        raise InputError(f"`prior` is for methods on a region, such as joint; {method} knows its places.")
     if outside not in OUTSIDE:
         raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {outside!r}.")
     tracks = frames.read(gdf, trajectory, time)
@@ -140,11 +156,15 @@ def perturb(
         region, xy = None, tracks.xy
     else:
         typical = float(np.median(epsilons)) if len(tracks.xy) else eps
-        region = regions.resolve(domain, gdf.geometry, fit=fit, crs=crs, error=_error(recipe, typical))
+        region = regions.resolve(
+            domain, gdf.geometry, fit=fit, crs=crs, prior=prior, weight=weight, error=_error(recipe, typical)
+        )
         if round_to is not None:
             _check_new_columns(place, join, [*kept, gdf.active_geometry_name], tracks)
             rounding = prepare(round_to, region, gdf.geometry, place=place, join=join, centroid=centroid)
-        recipe.check(region.domain)
+        if method == "auto":
+            recipe, region = best_method(region, rounding, typical)
+        recipe.check(region.chart)
         recipe = in_working_crs(recipe, region, rounding, typical)
         inside = _into_domain(tracks.xy, region, outside)
         which, xy = _reports(recipe, inside, tracks.offsets, epsilons, region, rounding, source, progress)
@@ -162,7 +182,7 @@ def perturb(
         time=time,
         kept=[str(name) for name in kept if name not in columns],
         places=None if rounding is None else rounding.places.count,
-        over="places" if over_places else "region",
+        over="places" if isinstance(recipe, methods.PlaceMethod) else "region",
         caveat=recipe.caveat,
         reproducible=rng is not None,
         version=version("geotracs"),
@@ -195,7 +215,7 @@ def _reports(
             recipe, rounding.nearest(xy), offsets, eps, points, region.domain, source, progress=progress
         )
         return which, rounding.locate(which, region)
-    methods.run(recipe, xy, offsets, eps, region.domain, source, out=xy, progress=progress)
+    methods.run(recipe, xy, offsets, eps, region.chart, source, out=xy, progress=progress)
     return (None, region.leave(xy)) if rounding is None else rounding.apply(xy, region)
 
 
@@ -243,7 +263,16 @@ def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     if isinstance(recipe, methods.PlaceMethod):  # it works on its places, in whatever rectangle they are
         return lambda domain: 0.0
     plain = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
-    return functools.partial(methods.expected_error, methods.make(recipe.name, plain), eps)
+    plain = methods.make(recipe.name, plain)
+
+    def error(domain: Domain) -> float:
+        try:
+            plain.check(domain)
+        except DomainError:  # which the method itself will say when there is nothing better
+            return math.inf
+        return methods.expected_error(plain, eps, domain)
+
+    return functools.cache(error)
 
 
 def _check_new_columns(place: str, join: Sequence[str], taken: list[str], tracks: frames.Tracks) -> None:

@@ -1,7 +1,7 @@
 """The ``domain=`` argument: from what a user gives to a public region in a planar working CRS, and back."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -12,7 +12,8 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 import geotracs.crs as crs_
-from geotracs.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle
+import geotracs.priors as priors
+from geotracs.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle, Transport
 from geotracs.domains.border import Border
 from geotracs.domains.polygon import FITS
 from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, warn
@@ -35,6 +36,8 @@ class Region:
         What a reader of the release may know of the region.
     shape : shapely geometry, optional
         The region in the CRS of the data, longitudes counted on beyond 180 degrees; none for a disc and the globe.
+    transport : Transport, optional
+        The domain with the chart of its public density.
     """
 
     domain: Domain
@@ -42,6 +45,12 @@ class Region:
     data_crs: pyproj.CRS
     record: dict[str, Any]
     shape: BaseGeometry | None = None
+    transport: Transport | None = None
+
+    @property
+    def chart(self) -> Domain:
+        """The domain as methods on a region see it."""
+        return self.transport or self.domain
 
     def enter(self, xy: np.ndarray) -> np.ndarray:
         """Bring locations into the working CRS."""
@@ -105,6 +114,8 @@ def resolve(
     *,
     fit: str = "envelope",
     crs: Any = None,
+    prior: Any = None,
+    weight: str | None = None,
     error: Callable[[Domain], float] | None = None,
 ) -> Region:
     """Return the public region to work in.
@@ -115,12 +126,32 @@ def resolve(
         See `geotracs.perturb`. All but the layers are in the CRS of ``data``.
     data : GeoSeries
         The private locations. Only their CRS is used, unless ``domain`` is None or turns out to be their extent.
+    prior, weight
+        See `geotracs.perturb`.
     error : callable, optional
-        The expected error on a domain, for ``fit="best"``.
+        The expected error on a domain, for what is chosen by it.
     """
-    fits = [*FITS, "best"]
+    fits = [*FITS, "transport", "best"]
     if not isinstance(fit, str) or fit not in fits:
         raise InputError(f"`fit` must be one of {fits}, got {fit!r}.")
+    if weight is not None and prior is None:
+        raise InputError("`weight` is a column of the prior; give it with `prior`.")
+    charted = prior is not None or fit == "transport"
+    region = _region(domain, data, "envelope" if charted else fit, crs, error)
+    if charted and isinstance(region.domain, Globe):
+        raise DomainError('The globe has a chart of its own; leave out `prior` and fit="transport".')
+    weights, record = None, {"fit": "transport"}
+    if prior is not None:
+        weights, record["prior"] = priors.weights(prior, weight, region.domain, region.crs, data)
+    if charted or (fit == "best" and isinstance(region.domain, Polygon)):
+        both = [Transport(region.domain, weights, first=axis) for axis in (0, 1)]
+        best = min(both, key=error)
+        if charted or error(best) < error(region.domain):
+            return replace(region, transport=best, record=region.record | record)
+    return region
+
+
+def _region(domain: Any, data: gpd.GeoSeries, fit: str, crs: Any, error: Callable[[Domain], float] | None) -> Region:
     working = None if crs is None else crs_.parse_planar(crs)
     if isinstance(domain, Globe):
         return _globe(domain, data.crs, working)
@@ -168,7 +199,8 @@ def recorded(record: dict[str, Any], crs: pyproj.CRS, domain: Any = None) -> Reg
     if domain is None:
         return None
     working = None if isinstance(domain, Globe) else record.get("crs")
-    return resolve(domain, gpd.GeoSeries([], crs=crs), fit=known.get("fit", "envelope"), crs=working)
+    fit = known.get("fit") if known.get("fit") in FITS else "envelope"
+    return resolve(domain, gpd.GeoSeries([], crs=crs), fit=fit, crs=working)
 
 
 def _globe(globe: Globe, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:

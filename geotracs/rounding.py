@@ -49,6 +49,12 @@ class Rounding:
         """Return the number of each report's place, and where it is in the CRS of the data."""
         return self._leave(*self.places.round(reports), region)
 
+    @property
+    def holds_points(self) -> bool:
+        """Whether every place is one point and there are not too many for a method over places."""
+        lines_or_areas = isinstance(self.places, Shapes) and not self.places.centroid
+        return self.places.count <= MOST and not lines_or_areas
+
     def points(self) -> np.ndarray:
         """Return where all places are, one point each, for a method whose reports are places."""
         if self.places.count > MOST:

@@ -210,7 +210,7 @@ def test_private_values_of_a_bad_csv_are_not_printed(run, tmp_path):
     assert "7123456" not in err
 
 
-@pytest.mark.parametrize("command", [[], ["perturb"], ["compare"], ["map"], ["demo"]])
+@pytest.mark.parametrize("command", [[], ["perturb"], ["advise"], ["compare"], ["map"], ["demo"]])
 def test_help(run, command):
     code, out, _ = run(*command, "--help")
     assert code == 0

@@ -17,7 +17,7 @@ from geotracs import CRSError, DomainError, GeotracsWarning, InputError, Privacy
 from geotracs.domains import Rectangle
 from tests.conftest import CHICAGO, TOKYO
 
-METHODS = ["tracs-c", "tracs-d"]
+METHODS = ["tracs-c", "tracs-d", "joint"]
 EVERY = sorted(methods.METHODS)
 OVER_PLACES = [name for name in EVERY if issubclass(methods.METHODS[name], methods.PlaceMethod)]
 SHOPS = gpd.GeoDataFrame(

@@ -35,8 +35,15 @@ def quiet(frame, eps=4, method="tracs-c", **arguments):
         return geotracs.perturb(frame, eps, method, **arguments)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("fit", ["envelope", "oriented"])
+@pytest.mark.parametrize(
+    ("method", "fit"),
+    [
+        *[(method, fit) for method in METHODS for fit in ("envelope", "oriented")],
+        ("tracs-c", "transport"),
+        ("joint", "envelope"),
+        ("joint", "transport"),
+    ],
+)
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_report_is_covered_in_the_users_crs(name, fit, method):
     shape = SHAPES[name]
@@ -44,6 +51,7 @@ def test_every_report_is_covered_in_the_users_crs(name, fit, method):
     private = quiet(frame, 1, method, domain=shape, fit=fit, trajectory="person")
     assert shapely.covers(shape, private.geometry.values).all()
     assert not private.geometry.geom_equals(frame.geometry).any()
+    assert private.attrs["tracs"]["domain"].get("fit", "envelope") in (fit, "envelope")
 
 
 @pytest.mark.parametrize("crs", [32654, 3857, 2263, 6677])
@@ -133,7 +141,7 @@ def test_best_fit_has_the_smaller_error(angle, width, method):
     for fit in ("envelope", "oriented", "best"):
         private = quiet(frame, 4, method, domain=city, fit=fit, trajectory="person")
         ae[fit] = frame.tracs.compare(private)["ae"]
-    assert private.attrs["tracs"]["domain"]["fit"] in ("envelope", "oriented")
+    assert private.attrs["tracs"]["domain"]["fit"] in ("envelope", "oriented", "transport")
     assert ae["best"] <= 1.03 * min(ae.values())
 
 

@@ -19,6 +19,12 @@ NUDGE = 1e-11
 class Border:
     """An index over a polygon or multipolygon with holes, for many points at once.
 
+    Attributes
+    ----------
+    geometry : shapely Polygon or MultiPolygon
+    grid : array of shape (SIDE, SIDE)
+        The cells over its bounds, column by column: OUTSIDE, INSIDE, or BORDER for all that the border may touch.
+
     Notes
     -----
     The nearest point of the border is found to within a millionth of the polygon's size, or half a piece beside a dense
@@ -40,7 +46,7 @@ class Border:
         shapely.prepare(geometry)
         self._low = np.array(geometry.bounds[:2])
         self._size = np.array(geometry.bounds[2:]) - self._low
-        self._grid = self._classified()
+        self.grid = self._classified()
         pieces = [_pieces(ring) for ring in _rings(shapely.segmentize(geometry, PIECE * self._size.max()))]
         self._begin, self._along, self._inwards, self._at_begin, self._at_end = map(
             np.concatenate, zip(*pieces, strict=True)
@@ -104,7 +110,7 @@ class Border:
         """Return what the grid says of each point."""
         column, row = self._cells(xy[:, 0], 0), self._cells(xy[:, 1], 1)
         beyond = (column < 0) | (row < 0) | (column >= SIDE) | (row >= SIDE)
-        return np.where(beyond, BORDER, self._grid[np.where(beyond, 0, column), np.where(beyond, 0, row)])
+        return np.where(beyond, BORDER, self.grid[np.where(beyond, 0, column), np.where(beyond, 0, row)])
 
     def _cells(self, x: np.ndarray, axis: int) -> np.ndarray:
         """Return the column or row of the grid, -1 or SIDE for what is beyond it or nowhere."""

@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 import shapely
 
-from geotracs.domains.rectangle import TOLERANCE, columns, two_numbers
+from geotracs.domains.rectangle import TOLERANCE, columns, evenly, two_numbers
 from geotracs.errors import DomainError
 
 
@@ -50,6 +50,10 @@ class Disc:
     def finish(self, xy: np.ndarray) -> None:
         """Undo rounding: reports are inside already."""
         self.clip(xy, out=xy)
+
+    def spread(self, n: int) -> np.ndarray:
+        """Return n points spread evenly over the disc: a public stand-in for locations."""
+        return self.from_unit(evenly(n) ** [1, 0.5])
 
     def to_unit(self, xy: np.ndarray) -> np.ndarray:
         """Map the disc to the unit square: part of a turn, part of the radius."""

@@ -6,8 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from geotracs.domains.rectangle import TOLERANCE, columns
+from geotracs.domains.rectangle import TOLERANCE, columns, evenly
 from geotracs.errors import DomainError
+
+RADIUS = 6_371_008.8
+"""Mean radius of the Earth in metres."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,20 @@ class Globe:
     def finish(self, xy: np.ndarray) -> None:
         """Undo rounding: reports are inside already."""
         self.clip(xy, out=xy)
+
+    def spread(self, n: int) -> np.ndarray:
+        """Return n points spread evenly over the belt's surface: a public stand-in for locations."""
+        xy = self.from_unit(evenly(n))
+        low, high = np.sin(np.radians([self.south, self.north]))
+        xy[:, 1] = np.degrees(np.arcsin(low + evenly(n)[:, 1] * (high - low)))
+        return xy
+
+    def distance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return the distance in metres between each pair of locations, along a great circle."""
+        east, north = np.radians(b - a).T / 2
+        level = np.cos(np.radians(a[:, 1])) * np.cos(np.radians(b[:, 1]))
+        half = np.sqrt(np.sin(north) ** 2 + level * np.sin(east) ** 2)
+        return 2 * RADIUS * np.arcsin(np.minimum(half, 1))
 
     def to_unit(self, xy: np.ndarray) -> np.ndarray:
         """Map the belt to the unit square: part of a turn from 180 degrees west, part of the way north."""

@@ -41,6 +41,8 @@ def window(
     if region is None:
         raise InputError("`pick` needs the public region that the release was made with; give it with `domain`.")
     guarantee = budget.Guarantee.from_attrs(perturbed.attrs)
+    if guarantee.domain.get("fit") == "transport":
+        raise InputError("`pick` cannot draw the window of a location under a transport chart or a prior.")
     tracks = frames.read(original, trajectory, time)
     number = _number(original, tracks, pick)
     eps = budget.per_location(guarantee.epsilon, guarantee.unit, tracks.lengths)

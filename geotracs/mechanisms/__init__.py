@@ -6,5 +6,16 @@ from geotracs.mechanisms.piecewise import Piecewise
 from geotracs.mechanisms.planar_laplace import PlanarLaplace
 from geotracs.mechanisms.sectors import Sectors
 from geotracs.mechanisms.staircase import Staircase
+from geotracs.mechanisms.subset import Subset
+from geotracs.mechanisms.window import Window
 
-__all__ = ["Exponential", "Piecewise", "PlanarLaplace", "RandomizedResponse", "Sectors", "Staircase"]
+__all__ = [
+    "Exponential",
+    "Piecewise",
+    "PlanarLaplace",
+    "RandomizedResponse",
+    "Sectors",
+    "Staircase",
+    "Subset",
+    "Window",
+]

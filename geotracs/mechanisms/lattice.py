@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from geotracs.errors import InputError
 from geotracs.randomness import Source, words
 
 CELLS = 2**32
@@ -38,14 +39,18 @@ def exp_lower_bound(eps: float) -> Fraction:
 def threshold(eps: float, window: int, cells: int = CELLS) -> int:
     """Return the largest T with ``T / window <= exp(eps) * (WORDS - T) / (cells - window)``.
 
-    A draw falls inside the window with probability ``T / WORDS``. Both sides of the ratio are covered: T is never
-    below the uniform share of the window, so the outside is never likelier than the inside.
+    A draw falls inside the window with probability ``T / WORDS``. The other side of the ratio is covered too: where
+    ``cells`` divides ``WORDS``, T is never below the uniform share of the window, and the outside never likelier than
+    the inside; otherwise an epsilon of less than about ``cells / WORDS``, which no T can keep, is refused.
 
     >>> threshold(1e-300, window=CELLS // 2) == WORDS // 2
     True
     """
-    weight = exp_lower_bound(eps) * window
-    return int(WORDS * weight / (weight + cells - window))
+    most = exp_lower_bound(eps)
+    limit = int(WORDS * most * window / (most * window + cells - window))
+    if (WORDS - limit) * window > most * limit * (cells - window):
+        raise InputError(f"`eps` is too small for exact draws among {cells:,} values, got {eps:g}; take 1e-9 or more.")
+    return limit
 
 
 def blocks(n: int) -> Iterator[slice]:
@@ -54,14 +59,14 @@ def blocks(n: int) -> Iterator[slice]:
         yield slice(first, min(first + BLOCK, n))
 
 
-def cells_of(x: np.ndarray) -> np.ndarray:
+def cells_of(x: np.ndarray, cells: int = CELLS) -> np.ndarray:
     """Return the cell of each number in ``[0, 1]``; whatever is outside goes to the nearest cell."""
-    return np.clip(np.multiply(x, float(CELLS)), 0, CELLS - 1).astype(np.uint32)
+    return np.clip(np.multiply(x, float(cells)), 0, cells - 1).astype(np.uint32)
 
 
-def midpoints(cells: np.ndarray) -> np.ndarray:
+def midpoints(cell: np.ndarray, cells: int = CELLS) -> np.ndarray:
     """Return the middle of each cell, a number in ``(0, 1)``."""
-    return (cells + 0.5) / CELLS
+    return (cell + 0.5) / cells
 
 
 def draw_offsets(
@@ -75,15 +80,15 @@ def draw_offsets(
     window, threshold = np.asarray(window, dtype=np.uint64), np.asarray(threshold, dtype=np.uint64)
     offsets = np.empty(n, dtype=np.uint32)
     for part in blocks(n):
-        size, width = part.stop - part.start, _some(window, part)
-        outside = _not_below(_some(threshold, part), size, rng)
-        offsets[part] = _uniform(width, size, rng)
-        width = _some(width, outside)
-        offsets[part][outside] = _uniform(np.uint64(cells) - width, len(outside), rng) + width.astype(np.uint32)
+        size, width = part.stop - part.start, some(window, part)
+        outside = not_below(some(threshold, part), size, rng)
+        offsets[part] = uniform(width, size, rng)
+        width = some(width, outside)
+        offsets[part][outside] = uniform(np.uint64(cells) - width, len(outside), rng) + width.astype(np.uint32)
     return offsets
 
 
-def _not_below(threshold: np.ndarray, n: int, rng: Source) -> np.ndarray:
+def not_below(threshold: np.ndarray, n: int, rng: Source) -> np.ndarray:
     """Return which of n fresh 64-bit words are >= the threshold.
 
     Of each word the first 16 bits are drawn, and the other 48 only where those are equal to the threshold's.
@@ -97,7 +102,7 @@ def _not_below(threshold: np.ndarray, n: int, rng: Source) -> np.ndarray:
     return np.delete(candidates, tied[low < limits])
 
 
-def _uniform(among: np.ndarray, n: int, rng: Source) -> np.ndarray:
+def uniform(among: np.ndarray, n: int, rng: Source) -> np.ndarray:
     """Return n integers uniform in ``0 .. among - 1``, where ``among`` is one bound for all or one for each.
 
     Lemire's method (2019): of the 2**32 words, those that would make some results likelier are drawn again.
@@ -107,11 +112,11 @@ def _uniform(among: np.ndarray, n: int, rng: Source) -> np.ndarray:
     low, high = product.view(np.uint32)[LOW::2], product.view(np.uint32)[1 - LOW :: 2]
     again = np.flatnonzero(low < surplus)
     while len(again):
-        product[again] = words(rng, len(again), np.uint32).astype(np.uint64) * _some(among, again)
-        again = again[low[again] < _some(surplus, again)]
+        product[again] = words(rng, len(again), np.uint32).astype(np.uint64) * some(among, again)
+        again = again[low[again] < some(surplus, again)]
     return high
 
 
-def _some(values: np.ndarray, which: slice | np.ndarray) -> np.ndarray:
+def some(values: np.ndarray, which: slice | np.ndarray) -> np.ndarray:
     """Return some of the values, or the one value that is for all."""
     return values if values.ndim == 0 else values[which]

@@ -7,13 +7,15 @@ import numpy as np
 
 import geotracs.blocks as blocks
 import geotracs.randomness as randomness
-from geotracs.domains import Domain
+from geotracs.domains import Domain, distances
 from geotracs.errors import InputError
 from geotracs.methods.atp import ATP
 from geotracs.methods.base import Method, PlaceMethod
 from geotracs.methods.exponential import Exponential
+from geotracs.methods.joint import Joint
 from geotracs.methods.k_rr import KRR
 from geotracs.methods.l_srr import LSRR
+from geotracs.methods.nearest import Nearest
 from geotracs.methods.ngram import NGram
 from geotracs.methods.planar_laplace import PlanarLaplace
 from geotracs.methods.strawman import Strawman
@@ -22,7 +24,8 @@ from geotracs.methods.tracs_d import TracsD
 from geotracs.randomness import Source
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (TracsC, TracsD, Strawman, PlanarLaplace, KRR, Exponential, LSRR, NGram, ATP)
+    method.name: method
+    for method in (TracsC, TracsD, Joint, Nearest, Strawman, PlanarLaplace, KRR, Exponential, LSRR, NGram, ATP)
 }
 
 
@@ -164,7 +167,7 @@ def expected_error(
         return float(np.hypot(*(places[chosen] - places[secrets]).T).mean())
     xy = domain.spread(n)
     reports = run(method, xy, np.arange(len(xy) + 1), eps, domain, randomness.public_stream())
-    return float(np.hypot(*(reports - xy).T).mean())
+    return float(distances(domain, xy, reports).mean())
 
 
 __all__ = [
@@ -173,8 +176,10 @@ __all__ = [
     "LSRR",
     "METHODS",
     "Exponential",
+    "Joint",
     "Method",
     "NGram",
+    "Nearest",
     "PlaceMethod",
     "PlanarLaplace",
     "Strawman",

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 import geotracs.mechanisms.planar_laplace as mechanism
-from geotracs.domains import Domain, Globe
+from geotracs.domains import Domain, Globe, Transport
 from geotracs.errors import DomainError
 from geotracs.methods.base import Method
 from geotracs.methods.sizes import width
@@ -37,7 +37,11 @@ class PlanarLaplace(Method):
         return {"location": 1.0}
 
     def check(self, domain: Domain) -> None:
-        """Refuse the globe."""
+        """Refuse the globe and a transport chart."""
+        if isinstance(domain, Transport):
+            raise DomainError(
+                'planar-laplace adds noise in the plane; `prior` and fit="transport" are for tracs-c and joint.'
+            )
         if isinstance(domain, Globe):
             raise DomainError(
                 'planar-laplace needs a plane, which the globe is not; use method="tracs-c" or a smaller region.'

@@ -45,7 +45,8 @@ class TracsC(Product):
         """Refuse a disc."""
         if isinstance(domain, Disc):
             raise DomainError(
-                'tracs-c perturbs two coordinates, and a disc is not a product of two intervals; use method="tracs-d".'
+                'tracs-c perturbs two coordinates, and a disc is not a product of two intervals; use method="tracs-d", '
+                'or fit="transport".'
             )
 
     def report(

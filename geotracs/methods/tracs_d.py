@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from geotracs.budget import check_share, split
-from geotracs.domains import Disc, Domain, Globe
+from geotracs.domains import Disc, Domain, Globe, Transport
 from geotracs.domains.polar import Polar
 from geotracs.errors import DomainError, InputError
 from geotracs.mechanisms.piecewise import Piecewise, check_window
@@ -64,10 +64,14 @@ class TracsD(Product):
         return {"direction": self.direction_share, "distance": 1 - self.direction_share}
 
     def check(self, domain: Domain) -> None:
-        """Refuse the globe, and references other than the centre on a disc."""
+        """Refuse the globe, a transport chart, and references other than the centre on a disc."""
         if isinstance(domain, Globe):
             raise DomainError(
                 f'{self.name} needs straight ways to a border, which the globe has not; use method="tracs-c" there.'
+            )
+        if isinstance(domain, Transport):
+            raise DomainError(
+                'tracs-d measures distances to a border; `prior` and fit="transport" are for tracs-c and joint.'
             )
         if isinstance(domain, Disc) and (self.start != "centre" or self.reference != "previous"):
             raise InputError(

@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from geotracs.mechanisms import Piecewise
-from geotracs.mechanisms.lattice import CELLS, WORDS, cells_of, exp_lower_bound, midpoints, threshold
-from geotracs.mechanisms.lattice import _not_below as not_below
-from geotracs.mechanisms.lattice import _uniform as uniform
+from geotracs.mechanisms.lattice import (
+    CELLS,
+    WORDS,
+    cells_of,
+    exp_lower_bound,
+    midpoints,
+    not_below,
+    threshold,
+    uniform,
+)
 
 EPSILONS = [
     1e-300,

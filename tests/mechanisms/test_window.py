@@ -1,0 +1,183 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from geotracs import InputError
+from geotracs.mechanisms import Window
+from geotracs.mechanisms import window as module
+from geotracs.mechanisms.lattice import WORDS, cells_of
+from geotracs.mechanisms.window import PLAIN, SIDE, STRETCHES
+from tests.mechanisms.test_lattice import EPSILONS, exp_bounds
+
+FALSE_ALARM = 1e-6
+SIZES = [(0.5, 0.5), (0.3, 0.2), (0.001, 0.9), (1.0, 0.5), (0.0, 0.0)]
+MIXED = np.random.default_rng(0).integers(0, len(STRETCHES), (16, 16))
+
+
+@pytest.mark.parametrize("eps", EPSILONS)
+@pytest.mark.parametrize("size", SIZES)
+def test_threshold_is_the_largest_that_is_private(eps, size):
+    mechanism = Window(eps, *size)
+    w, t, n = mechanism.columns * mechanism.rows, mechanism.threshold, SIDE * SIDE
+    low, high = exp_bounds(eps)
+    assert isinstance(w, int)
+    assert isinstance(t, int)
+    assert mechanism.cells == w <= n // 2
+    assert Fraction(t, w) <= low * Fraction(WORDS - t, n - w)
+    assert Fraction(t + 1, w) > high * Fraction(WORDS - t - 1, n - w)
+    # The other way round: the outside is never likelier than the inside.
+    assert Fraction(t, w) >= Fraction(WORDS - t, n - w)
+    assert 0 < t < WORDS
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_stretched_window_has_the_same_number_of_cells(size):
+    mechanism = Window(3.0, *size, stretch=MIXED)
+    cells = [np.random.default_rng(1).integers(0, SIDE, 20_000, dtype=np.uint32) for _ in range(2)]
+    columns, rows = mechanism._sides(cells)
+    assert np.all(columns * rows == mechanism.cells)
+    assert max(columns.max(), rows.max()) <= SIDE
+    assert len(np.unique(columns)) > 1
+
+
+@pytest.mark.parametrize(("base", "other"), [((4, 6), (8, 3)), ((4, 6), (2, 12)), ((4, 6), (4, 6)), ((2, 4), (8, 1))])
+def test_stretching_maps_the_cells_one_to_one(monkeypatch, base, other):
+    """On a lattice of 13 x 13, all of it: the window goes to the stretched window, the rest to the rest."""
+    monkeypatch.setattr(module, "SIDE", 13)
+    column, row = (a.ravel().astype(np.uint64) for a in np.meshgrid(np.arange(13), np.arange(13)))
+    numbers = module._numbers(column, row, *base)
+    assert sorted(numbers.tolist()) == list(range(169))
+    inside = (column < base[0]) & (row < base[1])
+    moved = module._in_order(numbers, *(np.full(169, side, dtype=np.uint64) for side in other))
+    assert len(set(zip(*(part.tolist() for part in moved), strict=True))) == 169
+    assert np.array_equal((moved[0] < other[0]) & (moved[1] < other[1]), inside)
+    if other == base:
+        assert np.array_equal(moved, [column, row])
+
+
+@pytest.mark.parametrize("n", [0, 1, 1000])
+def test_cells_elsewhere_are_never_inside(n):
+    columns, rows = np.uint64(SIDE - 5), np.uint64(SIDE // 2)
+    found = module._elsewhere(np.asarray(columns), np.asarray(rows), n, np.random.default_rng(0))
+    assert found.shape == (2, n)
+    assert np.all((found[0] >= columns) | (found[1] >= rows))
+    assert np.all(found < SIDE)
+
+
+@pytest.mark.parametrize("periodic", [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize("stretch", [None, MIXED], ids=["plain", "stretched"])
+@pytest.mark.parametrize("x", [(0.0, 0.0), (0.5, 0.5), (0.03, 0.6), (1.0, 0.99)])
+def test_sampler_follows_its_density(periodic, stretch, x):
+    """Chi-squared over 16 x 16 cells and the borders of the window, at the corners and the seam too."""
+    mechanism = Window(3.0, 0.25, 0.125, periodic=periodic, stretch=stretch)
+    n = 300_000
+    reports = mechanism.apply(np.tile(x, (n, 1)), mechanism.draw(n, np.random.default_rng(7)))
+    edges = [_edges(reports[:, axis], mechanism, np.array([x]), axis) for axis in (0, 1)]
+    observed = np.histogram2d(*reports.T, bins=edges)[0]
+    middles = [(e[:-1] + e[1:]) / 2 for e in edges]
+    y = np.stack(np.meshgrid(*middles, indexing="ij"), axis=-1).reshape(-1, 2)
+    area = np.outer(*(np.diff(e) for e in edges))
+    expected = mechanism.density(y, np.array([x])).reshape(area.shape) * area
+    assert expected.sum() == pytest.approx(1, abs=1e-5)
+    enough = expected * n >= 5
+    statistic = np.sum((observed - expected * n)[enough] ** 2 / (expected * n)[enough])
+    assert statistic < chi2.isf(FALSE_ALARM, enough.sum())
+
+
+def _edges(reports, mechanism, x, axis):
+    cells = [cells_of(x[:, i], SIDE) for i in (0, 1)]
+    side = mechanism._sides(cells)[axis]
+    first = int(mechanism._first(cells[axis], side, axis).item() & (SIDE - 1))
+    borders = [first / SIDE, ((first + int(np.ravel(side)[0])) % SIDE) / SIDE]
+    edges = np.unique(np.concatenate([np.linspace(0, 1, 17), borders]))
+    edges = edges[np.append(True, np.diff(edges) > 1e-7)]
+    edges[-1] = 1.0
+    return edges
+
+
+@pytest.mark.parametrize("periodic", [(False, False), (True, False)])
+@pytest.mark.parametrize("stretch", [None, MIXED], ids=["plain", "stretched"])
+def test_window_holds_the_secret_and_stays_inside(periodic, stretch):
+    mechanism = Window(3.0, 0.2, 0.3, periodic=periodic, stretch=stretch)
+    x = np.random.default_rng(0).random((20_000, 2))
+    x[:100], x[100:200] = 0, 1
+    inside, outside = mechanism._heights
+    assert np.all(mechanism.density(x, x) == inside)
+    cells = [cells_of(x[:, axis], SIDE) for axis in (0, 1)]
+    for axis, side in enumerate(mechanism._sides(cells)):
+        first = mechanism._first(cells[axis], side, axis).astype(np.int64)
+        if not periodic[axis]:
+            assert first.min() == 0
+            assert np.all(first + side.astype(np.int64) <= SIDE)
+    area = mechanism.cells / SIDE**2
+    assert inside * area + outside * (1 - area) == pytest.approx(1, abs=1e-12)
+    assert inside / outside == pytest.approx(math.exp(3), rel=1e-9)
+
+
+def test_reports_are_functions_of_cells_only():
+    for stretch in (None, MIXED):
+        mechanism = Window(5.0, 0.1, 0.2, stretch=stretch)
+        rng = np.random.default_rng(1)
+        x = rng.random((5000, 2))
+        draws = mechanism.draw(5000, rng)
+        reports = mechanism.apply(x, draws)
+        assert np.array_equal(reports * SIDE - 0.5, np.floor(reports * SIDE))
+        # Secrets in the same cell cannot be told apart: the middle of the cell gives the same report.
+        assert np.array_equal(mechanism.apply((cells_of(x, SIDE) + 0.25) / SIDE, draws), reports)
+
+
+@pytest.mark.parametrize("periodic", [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("size", [(1.0, 1.0), (2.0, 10.0)])
+def test_expected_error_is_the_integral_of_the_density(periodic, size):
+    mechanism = Window(2.0, 0.4, 0.25, periodic=periodic)
+    steps = (np.arange(400) + 0.5) / 400
+    y = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+    for x in [(0.0, 0.0), (0.1, 0.5), (0.45, 0.97)]:
+        apart = np.abs(y - x)
+        apart = np.where(periodic, np.minimum(apart, 1 - apart), apart) * size
+        by_hand = np.mean(mechanism.density(y, np.array([x])) * np.hypot(*apart.T))
+        assert mechanism.expected_error(np.array([x]), size).item() == pytest.approx(by_hand, rel=2e-3)
+    x = np.random.default_rng(0).random((100_000, 2))
+    assert mechanism.expected_error(size=size) == pytest.approx(mechanism.expected_error(x, size).mean(), rel=2e-3)
+
+
+def test_epsilon_may_differ_per_location():
+    eps = np.repeat([0.5, 8.0], 50_000)
+    width = np.where(eps < 1, 0.6, 0.1)
+    mechanism = Window(eps, width, width)
+    x = np.tile((0.5, 0.3), (100_000, 1))
+    reports = mechanism.apply(x, mechanism.draw(100_000, np.random.default_rng(3)))
+    error = np.hypot(*(reports - x).T)
+    for part, one in ((error[:50_000], Window(0.5, 0.6, 0.6)), (error[50_000:], Window(8.0, 0.1, 0.1))):
+        # Six standard errors: a false alarm in 5e8.
+        assert part.mean() == pytest.approx(one.expected_error(x[:1]).item(), abs=6 * part.std() / math.sqrt(50_000))
+    assert int(mechanism.threshold[0]) == Window(0.5, 0.6, 0.6).threshold
+    stretched = Window(eps, width, width, stretch=MIXED)
+    cells = [np.random.default_rng(1).integers(0, SIDE, 100_000, dtype=np.uint32) for _ in range(2)]
+    columns, rows = stretched._sides(cells)
+    assert np.all(columns * rows == stretched.cells)
+
+
+def test_sample_without_rng_and_repr():
+    mechanism = Window(4, 0.2, 0.2)
+    assert mechanism.sample([[0.2, 0.9]]).shape == (1, 2)
+    assert repr(mechanism) == "<Window eps=4 on the unit square>"
+    assert repr(Window(np.array([1.0, 2.0]), 0.1, 0.1)) == "<Window eps=2 values on the unit square>"
+    assert STRETCHES[PLAIN] == 1
+
+
+def test_bad_arguments():
+    for eps in (0, -1, math.nan, 700, "4", [1.0, -1.0]):
+        with pytest.raises(InputError, match="`eps` must be"):
+            Window(eps, 0.1, 0.1)
+    for size in [(0.9, 0.9), (1.1, 0.1), (-0.1, 0.1), (1.0, math.nan)]:
+        with pytest.raises(InputError, match="at most half of the square"):
+            Window(1, *size)
+    for x in ([[0.1, 1.1]], [[0.1, np.nan]], [[0.1, 0.2, 0.3]]):
+        with pytest.raises(InputError, match="rows of two numbers"):
+            Window(1, 0.1, 0.1).sample(x)
+    with pytest.raises(InputError, match="2 values, but 3 draws"):
+        Window(np.array([1.0, 2.0]), 0.1, 0.1).draw(3, np.random.default_rng(0))
