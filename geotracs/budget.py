@@ -82,7 +82,8 @@ def per_location(eps: float, unit: str, lengths: np.ndarray) -> float | np.ndarr
 class Guarantee:
     """What a release promises, read from ``attrs["tracs"]``; plain JSON values only.
 
-    ``print(guarantee)`` gives sentences for a report.
+    ``print(guarantee)`` gives sentences for a report. ``over`` says what the method drew from: the "region", or the
+    "places" of a public set.
 
     Examples
     --------
@@ -104,6 +105,7 @@ class Guarantee:
     time: str | None = None
     kept: list[str] = field(default_factory=list)
     places: int | None = None
+    over: str = "region"
     reproducible: bool = False
     version: str = ""
 
@@ -147,10 +149,11 @@ class Guarantee:
     def _promise(self) -> str:
         what = "Each location" if self.unit == "location" else "Each trajectory"
         places = "places" if self.unit == "location" else "sequences of as many places"
+        where = "of the set" if self.over == "places" else "in the region"
         return (
             f"{what} was reported by {self.method} under pure {_number(self.epsilon)}-local differential privacy: "
             f"no report is more than exp({_number(self.epsilon)}){_times(self.epsilon)} likelier from one than from "
-            f"another of any two {places} in the region."
+            f"another of any two {places} {where}."
         )
 
     def _composition(self) -> str:
@@ -167,15 +170,21 @@ class Guarantee:
         if self.fitted:
             return (
                 f"The region is a {kind} fitted to the private data: its extent is not protected, and the guarantee "
-                "holds only among places inside it."
+                f"holds only among places inside it.{self._places()}"
             )
         where = {"bounds": "with bounds", "centre": f"of {self.domain.get('radius')} m about"}
         for key, words in where.items():
             if key in self.domain:
                 numbers = ", ".join(_number(value) for value in self.domain[key])
                 kind += f" {words} ({numbers}) in {self.domain.get('crs')}"
-        rounded = "" if self.places is None else f" Reports were rounded to {self.places:,} public places."
-        return f"The region is a public {kind}.{rounded}"
+        return f"The region is a public {kind}.{self._places()}"
+
+    def _places(self) -> str:
+        if self.places is None:
+            return ""
+        if self.over == "places":
+            return f" The set is {self.places:,} public places, and a location counts as its nearest one."
+        return f" Reports were rounded to {self.places:,} public places."
 
     def _not_protected(self) -> str:
         columns = f", the kept columns ({', '.join(self.kept)})" if self.kept else ""

@@ -119,6 +119,9 @@ def perturb(
     recipe = methods.make(method, options)
     if round_to is None and (join or centroid):
         raise InputError("`join` and `centroid` are for places; give them with `round_to`.")
+    over_places = isinstance(recipe, methods.PlaceMethod)
+    if round_to is None and over_places:
+        raise InputError(f"{method} reports places of a public set; give it with `round_to`, a layer or a grid.")
     if outside not in OUTSIDE:
         raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {outside!r}.")
     tracks = frames.read(gdf, trajectory, time)
@@ -138,10 +141,7 @@ def perturb(
         recipe.check(region.domain)
         recipe = _in_working_crs(recipe, region, rounding, typical)
         inside = _into_domain(tracks.xy, region, outside)
-        reports = methods.run(
-            recipe, inside, tracks.offsets, epsilons, region.domain, source, out=inside, progress=progress
-        )
-        which, xy = (None, region.leave(reports)) if rounding is None else rounding.apply(reports, region)
+        which, xy = _reports(recipe, inside, tracks.offsets, epsilons, region, rounding, source, progress)
     guarantee = budget.Guarantee(
         method=recipe.name,
         epsilon=eps,
@@ -156,6 +156,7 @@ def perturb(
         time=time,
         kept=[str(name) for name in kept if name not in columns],
         places=None if rounding is None else rounding.places.count,
+        over="places" if over_places else "region",
         reproducible=rng is not None,
         version=version("geotracs"),
     )
@@ -165,6 +166,30 @@ def perturb(
     elif round_to is not None and region is None:
         added = pd.DataFrame(columns=[place, *join])
     return frames.output(gdf, tracks.rebuild(xy), kept, {"tracs": guarantee.to_attrs()}, added)
+
+
+def _reports(
+    recipe: methods.Method,
+    xy: np.ndarray,
+    offsets: np.ndarray,
+    eps: float | np.ndarray,
+    region: regions.Region,
+    rounding: Rounding | None,
+    source: randomness.Source,
+    progress: bool,
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return the number of each report's place, if there are places, and where it is in the CRS of the data.
+
+    ``xy`` is in the working CRS, inside the domain, and is overwritten.
+    """
+    if isinstance(recipe, methods.PlaceMethod):
+        points = rounding.points()
+        which = methods.choose(
+            recipe, rounding.nearest(xy), offsets, eps, points, region.domain, source, progress=progress
+        )
+        return which, rounding.locate(which, region)
+    methods.run(recipe, xy, offsets, eps, region.domain, source, out=xy, progress=progress)
+    return (None, region.leave(xy)) if rounding is None else rounding.apply(xy, region)
 
 
 def _into_domain(xy: np.ndarray, region: regions.Region, outside: str) -> np.ndarray:
@@ -208,6 +233,8 @@ def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
 
 def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     """Return the expected error of a method on a domain, apart from where it starts."""
+    if isinstance(recipe, methods.PlaceMethod):  # it works on its places, in whatever rectangle they are
+        return lambda domain: 0.0
     plain = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
     return functools.partial(methods.expected_error, methods.make(recipe.name, plain), eps)
 

@@ -94,7 +94,7 @@ class Shapes:
 
     def __init__(self, geometries: np.ndarray, *, centroid: bool = False) -> None:
         self._geometries = np.asarray(geometries)
-        self._centroid = centroid
+        self.centroid = centroid
         self._tree = shapely.STRtree(self._geometries)
 
     @property
@@ -115,7 +115,7 @@ class Shapes:
         location, place = self._tree.query_nearest(points, all_matches=True)
         which = np.full(len(xy), len(self._geometries))
         np.minimum.at(which, location, place)
-        if self._centroid:
+        if self.centroid:
             return which, self._centroids(which)
         lines = shapely.shortest_line(self._geometries[which], points)
         return which, shapely.get_coordinates(shapely.get_point(lines, 0))

@@ -16,6 +16,8 @@ from geotracs.places import Cells, Grid, Points, Shapes
 from geotracs.regions import Region
 
 POINT = 0
+MOST = 2**22
+"""How many places a method over places can take."""
 TORN = 1.5e7
 """Wider than this in metres, a shape was torn by the projection."""
 
@@ -45,7 +47,31 @@ class Rounding:
 
     def apply(self, reports: np.ndarray, region: Region) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of each report's place, and where it is in the CRS of the data."""
-        which, xy = self.places.round(reports)
+        return self._leave(*self.places.round(reports), region)
+
+    def points(self) -> np.ndarray:
+        """Return where all places are, one point each, for a method whose reports are places."""
+        if self.places.count > MOST:
+            raise InputError(
+                f"`round_to` has {self.places.count:,} places; a method over places takes at most {MOST:,}. Take a "
+                'coarser grid or fewer places, or method="tracs-c", which rounds to any number of them.'
+            )
+        if isinstance(self.places, Shapes) and not self.places.centroid:
+            raise InputError(
+                "`round_to` holds lines or areas, and a method over places reports points; use centroid=True to report "
+                "their centroids."
+            )
+        return self.places.some(self.places.count)
+
+    def nearest(self, xy: np.ndarray) -> np.ndarray:
+        """Return the number of each location's place."""
+        return self.places.round(xy)[0]
+
+    def locate(self, which: np.ndarray, region: Region) -> np.ndarray:
+        """Return where these of `points` are in the CRS of the data."""
+        return self._leave(which, self.points()[which], region)[1]
+
+    def _leave(self, which: np.ndarray, xy: np.ndarray, region: Region) -> tuple[np.ndarray, np.ndarray]:
         if self.exact is not None:
             return which, self.exact[which]
         if isinstance(self.places, Cells):  # a cell may reach out of the region with its middle

@@ -64,10 +64,12 @@ def midpoints(cells: np.ndarray) -> np.ndarray:
     return (cells + 0.5) / CELLS
 
 
-def draw_offsets(n: int, window: int | np.ndarray, threshold: int | np.ndarray, rng: Source) -> np.ndarray:
+def draw_offsets(
+    n: int, window: int | np.ndarray, threshold: int | np.ndarray, rng: Source, cells: int = CELLS
+) -> np.ndarray:
     """Draw, for each of n locations, how many cells after the first cell of its window the report lies.
 
-    Inside the window that is ``0 .. window - 1``, outside ``window .. CELLS - 1``, counted around the end of the
+    Inside the window that is ``0 .. window - 1``, outside ``window .. cells - 1``, counted around the end of the
     lattice. The secret is not needed, so all the randomness is here.
     """
     window, threshold = np.asarray(window, dtype=np.uint64), np.asarray(threshold, dtype=np.uint64)
@@ -77,7 +79,7 @@ def draw_offsets(n: int, window: int | np.ndarray, threshold: int | np.ndarray, 
         outside = _not_below(_some(threshold, part), size, rng)
         offsets[part] = _uniform(width, size, rng)
         width = _some(width, outside)
-        offsets[part][outside] = _uniform(np.uint64(CELLS) - width, len(outside), rng) + width.astype(np.uint32)
+        offsets[part][outside] = _uniform(np.uint64(cells) - width, len(outside), rng) + width.astype(np.uint32)
     return offsets
 
 

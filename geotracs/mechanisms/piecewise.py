@@ -49,8 +49,7 @@ class Piecewise:
     cells = CELLS
 
     def __init__(self, eps: float | np.ndarray, window: str = "ogpm", *, periodic: bool = False) -> None:
-        if window not in WINDOWS:
-            raise InputError(f"`window` must be one of {sorted(WINDOWS)}, got {window!r}.")
+        check_window(window)
         self.periodic = periodic
         if np.ndim(eps) == 0:
             self.eps = check_eps(eps)
@@ -158,6 +157,12 @@ def _r_sw(eps: float) -> float:
 
 
 WINDOWS = {"ogpm": _ogpm, "r-sw": _r_sw}
+
+
+def check_window(window: str) -> None:
+    """Refuse a window that there is not."""
+    if window not in WINDOWS:
+        raise InputError(f"`window` must be one of {sorted(WINDOWS)}, got {window!r}.")
 
 
 @lru_cache(maxsize=4096)

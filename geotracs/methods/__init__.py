@@ -1,5 +1,6 @@
 """Methods: recipes of a domain, a chart and exact mechanisms, and the share of epsilon that each part gets."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,13 @@ import geotracs.blocks as blocks
 import geotracs.randomness as randomness
 from geotracs.domains import Domain
 from geotracs.errors import InputError
-from geotracs.methods.base import Method
+from geotracs.methods.base import Method, PlaceMethod
+from geotracs.methods.k_rr import KRR
 from geotracs.methods.tracs_c import TracsC
 from geotracs.methods.tracs_d import TracsD
 from geotracs.randomness import Source
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (TracsC, TracsD)}
+METHODS: dict[str, type[Method]] = {method.name: method for method in (TracsC, TracsD, KRR)}
 
 
 def make(name: str, options: dict[str, Any] | None = None) -> Method:
@@ -58,24 +60,88 @@ def run(
     method.check(domain)
     reports = np.empty((2, len(xy))).T if out is None else out
     reports[...] = xy
+
+    def work(part: slice, offsets: np.ndarray, eps: float | np.ndarray, rng: Source) -> None:
+        method.report(reports[part], offsets, eps, domain, rng)
+        domain.finish(reports[part])
+
+    _in_blocks(work, method, offsets, eps, rng, progress)
+    return reports
+
+
+def choose(
+    method: PlaceMethod,
+    secrets: np.ndarray,
+    offsets: np.ndarray,
+    eps: float | np.ndarray,
+    places: np.ndarray,
+    domain: Domain,
+    rng: Source,
+    *,
+    progress: bool = False,
+) -> np.ndarray:
+    """Return the number of the place that is reported for each location, as `run` does for methods on a region.
+
+    Parameters
+    ----------
+    secrets : array of int
+        The number of each location's own place.
+    places : array of shape (m, 2)
+        Where the public places are. Those at the same point count as one, the first of them; a set of one place is
+        always reported, since it has nothing to hide.
+
+    Examples
+    --------
+    >>> from geotracs.domains import Rectangle
+    >>> shops = np.array([[0.1, 0.1], [0.9, 0.2], [0.1, 0.1], [0.5, 0.8]])
+    >>> choose(
+    ...     make("k-rr"), [1, 2, 3], np.array([0, 3]), 600.0, shops, Rectangle(0, 0, 1, 1), np.random.default_rng(0)
+    ... )
+    array([1, 0, 3])
+    """
+    method.check(domain)
+    _, first, same = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    secrets = first[same.reshape(-1)[np.asarray(secrets, dtype=np.int64)]]
+    first.sort()
+    if len(first) == 1:
+        return secrets
+    tables = method.prepare(places[first], eps, domain)
+    reports = np.searchsorted(first, secrets)
+
+    def work(part: slice, offsets: np.ndarray, eps: float | np.ndarray, rng: Source) -> None:
+        reports[part] = method.choose(reports[part], offsets, eps, tables, rng)
+
+    _in_blocks(work, method, offsets, eps, rng, progress)
+    return first[reports]
+
+
+def _in_blocks(
+    work: Callable[[slice, np.ndarray, float | np.ndarray, Source], None],
+    method: Method,
+    offsets: np.ndarray,
+    eps: float | np.ndarray,
+    rng: Source,
+    progress: bool,
+) -> None:
+    """Call ``work(part, its offsets, its eps, its rng)`` for every block of trajectories, over the cores."""
     cuts = blocks.cuts(offsets, whole=method.sequential)
     streams = randomness.streams(rng, len(cuts) - 1)
 
     def task(part: slice, number: int) -> None:
         first, last = np.searchsorted(offsets, [part.start, part.stop])
         inside = np.clip(offsets[max(first - 1, 0) : last + 1], part.start, part.stop) - part.start
-        own = eps if np.ndim(eps) == 0 else eps[part]
-        method.report(reports[part], np.unique(inside), own, domain, streams[number])
-        domain.finish(reports[part])
+        work(part, np.unique(inside), eps if np.ndim(eps) == 0 else eps[part], streams[number])
 
     blocks.run(task, cuts, progress=progress)
-    return reports
 
 
-def expected_error(method: Method, eps: float, domain: Domain, n: int = 4000) -> float:
+def expected_error(
+    method: Method, eps: float, domain: Domain, n: int = 4000, places: np.ndarray | None = None
+) -> float:
     """Return the mean displacement of locations spread evenly over a public domain, projection included.
 
-    From public information only: the same points and draws every time.
+    Over ``places``, which a `PlaceMethod` needs, it is that of up to n of the places. From public information only: the
+    same points and draws every time.
 
     Examples
     --------
@@ -83,9 +149,14 @@ def expected_error(method: Method, eps: float, domain: Domain, n: int = 4000) ->
     >>> round(expected_error(make("tracs-c"), 4.0, Rectangle(0, 0, 1, 1)), 1)
     0.3
     """
+    if isinstance(method, PlaceMethod):
+        secrets = np.linspace(0, len(places) - 1, min(len(places), n)).astype(np.int64)
+        every = np.arange(len(secrets) + 1)
+        chosen = choose(method, secrets, every, eps, places, domain, randomness.public_stream())
+        return float(np.hypot(*(places[chosen] - places[secrets]).T).mean())
     xy = domain.spread(n)
     reports = run(method, xy, np.arange(len(xy) + 1), eps, domain, randomness.public_stream())
     return float(np.hypot(*(reports - xy).T).mean())
 
 
-__all__ = ["METHODS", "Method", "TracsC", "TracsD", "expected_error", "make", "run"]
+__all__ = ["KRR", "METHODS", "Method", "PlaceMethod", "TracsC", "TracsD", "choose", "expected_error", "make", "run"]

@@ -1,4 +1,4 @@
-"""What a method is: a recipe of a domain, a chart and mechanisms, over flat arrays."""
+"""What a method is, over flat arrays: a recipe on a region, or one over a public set of places."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
@@ -6,26 +6,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from geotracs.domains import Domain
-from geotracs.errors import InputError
-from geotracs.mechanisms.piecewise import WINDOWS
 from geotracs.randomness import Source
 
 
 @dataclass(frozen=True)
 class Method:
-    """Base of all methods; the fields of a subclass are its options."""
+    """Base of all methods; the fields of a subclass are its options.
+
+    A method works on a region and implements `report`, or it is a `PlaceMethod`.
+    """
 
     name: ClassVar[str]
     sequential: ClassVar[bool] = False
-    """Whether a location's report depends on earlier reports of the same trajectory."""
+    """Whether a location's report depends on other reports of the same trajectory."""
     public_points: ClassVar[tuple[str, ...]] = ()
     """Options that may be a public point, given in the user's CRS."""
-
-    window: str = "ogpm"
-
-    def __post_init__(self) -> None:
-        if self.window not in WINDOWS:
-            raise InputError(f"`window` must be one of {sorted(WINDOWS)}, got {self.window!r}.")
 
     @property
     def shares(self) -> dict[str, float]:
@@ -65,3 +60,87 @@ class Method:
     def options(cls) -> list[str]:
         """Return the names of the options."""
         return [f.name for f in fields(cls)]
+
+
+@dataclass(frozen=True)
+class PlaceMethod(Method):
+    """Base of the methods over a finite public set of places: the secrets and the reports are places of the set.
+
+    A location counts as its nearest place, by a public rule that looks at nothing else, so that what holds for any two
+    places of the set holds for any two locations. Places are distinct points in a plane, known by their numbers.
+    """
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """All of epsilon for the place."""
+        return {"place": 1.0}
+
+    def check(self, domain: Domain) -> None:
+        """Take every domain."""
+
+    def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> Any:
+        """Return the public tables for one call, made from public things only.
+
+        Parameters
+        ----------
+        places : array of shape (m, 2)
+            Where the places are; two or more, all different.
+        eps : float, or array of shape (n,)
+            Epsilon of each location, which depends on the lengths of trajectories and nothing else private.
+        """
+        raise NotImplementedError
+
+    def choose(
+        self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: Any, rng: Source
+    ) -> np.ndarray:
+        """Return the place that is reported for each secret one.
+
+        Parameters
+        ----------
+        secrets : array of int, shape (n,)
+            The place of each location, trajectory after trajectory.
+        offsets : array of int
+            Where each trajectory begins, and n at the end.
+        eps : float, or array of shape (n,)
+            Epsilon of each location.
+        tables
+            What `prepare` returned.
+        """
+        raise NotImplementedError
+
+    def pmf(self, secrets: np.ndarray, reports: np.ndarray, eps: float, tables: Any) -> np.ndarray:
+        """Return the probabilities with which `choose` reports whole trajectories.
+
+        Parameters
+        ----------
+        secrets : array of int, shape (length,)
+            The places of one trajectory.
+        reports : array of int, shape (k, length)
+            What may be reported for it, one possibility a row.
+
+        Returns
+        -------
+        array of shape (k,)
+            Those of the integers that are drawn, not of a formula that they approximate.
+        """
+        secrets, reports = np.asarray(secrets), np.asarray(reports)
+        probability = np.ones(len(reports))
+        for i, secret in enumerate(secrets.tolist()):
+            befores = reports[:, i - 1] if i and self.sequential else np.full(len(reports), -1)
+            for before in np.unique(befores):
+                rows = np.flatnonzero(befores == before)
+                one = self.pmf_of_one(secret, None if before < 0 else int(before), eps, tables)
+                probability[rows] *= one[reports[rows, i]]
+        return probability
+
+    def pmf_of_one(self, secret: int, before: int | None, eps: float, tables: Any) -> np.ndarray:
+        """Return the probability of each place to be reported for one location.
+
+        Parameters
+        ----------
+        secret : int
+            Its place.
+        before : int or None
+            The place that was reported before it in its trajectory; only a sequential method looks at it.
+        """
+        raise NotImplementedError

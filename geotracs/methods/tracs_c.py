@@ -8,7 +8,7 @@ import numpy as np
 from geotracs.budget import split
 from geotracs.domains import Disc, Domain
 from geotracs.errors import DomainError
-from geotracs.mechanisms import Piecewise
+from geotracs.mechanisms.piecewise import Piecewise, check_window
 from geotracs.methods.base import Method
 from geotracs.randomness import Source
 
@@ -29,6 +29,11 @@ class TracsC(Method):
     """
 
     name: ClassVar[str] = "tracs-c"
+
+    window: str = "ogpm"
+
+    def __post_init__(self) -> None:
+        check_window(self.window)
 
     @property
     def shares(self) -> dict[str, float]:

@@ -10,7 +10,7 @@ import numpy as np
 from geotracs.budget import check_share, split
 from geotracs.domains import Disc, Domain, Globe
 from geotracs.errors import DomainError, InputError
-from geotracs.mechanisms import Piecewise
+from geotracs.mechanisms.piecewise import Piecewise, check_window
 from geotracs.methods.base import Method
 from geotracs.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
 from geotracs.randomness import Source, public_stream, words
@@ -45,12 +45,13 @@ class TracsD(Method):
     sequential: ClassVar[bool] = True
     public_points: ClassVar[tuple[str, ...]] = ("start", "reference")
 
+    window: str = "ogpm"
     direction_share: float = field(default=math.pi / (math.pi + 1))
     start: str | Point = "centre"
     reference: str | Point = "previous"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_window(self.window)
         check_share(self.direction_share, "direction_share")
         _check_point(self.start, "start", ("centre", "corner", "random", "places"))
         _check_point(self.reference, "reference", ("previous", "places"))

@@ -197,7 +197,7 @@ def test_epsilon_per_location_and_ragged_trajectories():
     offsets = np.append(0, np.cumsum(lengths))
     xy = np.random.default_rng(0).random((offsets[-1], 2))
     eps = np.repeat([9.0, 1.0, 5.0, 0.01, 600.0], lengths)
-    for name in methods.METHODS:
+    for name in ("tracs-c", "tracs-d"):
         reports = methods.run(methods.make(name), xy, offsets, eps, SQUARE, np.random.default_rng(0))
         assert SQUARE.contains(reports).all()
         assert np.abs(reports[-2:] - xy[-2:]).max() < 1e-6
@@ -223,7 +223,7 @@ def test_start_options():
 
 
 def test_bad_options():
-    with pytest.raises(InputError, match=r"`method` must be one of \['tracs-c', 'tracs-d'\], got 'tracs'"):
+    with pytest.raises(InputError, match=r"`method` must be one of .*'tracs-c', 'tracs-d'\], got 'tracs'"):
         methods.make("tracs")
     with pytest.raises(InputError, match=r"tracs-c has no option 'start'; its options are \['window'\]"):
         methods.make("tracs-c", {"start": "corner"})
