@@ -14,7 +14,7 @@ import pandas as pd
 import geotracs.files as files
 import geotracs.maps as maps
 from geotracs.budget import UNITS, check_eps
-from geotracs.compare import compare
+from geotracs.compare import METRICS, compare
 from geotracs.datasets import sample_city
 from geotracs.errors import GeotracsError, InputError
 from geotracs.methods import METHODS
@@ -133,16 +133,19 @@ def perturb_command(
 @click.argument("original", metavar="IN")
 @click.argument("perturbed", metavar="PERTURBED")
 @click.option("--by", help='A row for each value of this column of IN, or "trajectory".')
+@click.option("--metric", multiple=True, help=f"One of: {', '.join(METRICS)}; repeat it.")
 @click.option("--within", type=float, multiple=True, help="Distance in metres for the share within; repeat it.")
+@click.option("--places", help="File of the places among which hotspots are; cells of a grid if not given.")
 @_input_options
-def compare_command(original, perturbed, by, within, layer, x, y, input_crs):
-    """Say how far the locations of PERTURBED are from those of IN, in metres.
+def compare_command(original, perturbed, by, metric, within, places, layer, x, y, input_crs):
+    """Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.
 
     The numbers are computed from the original locations: they are not covered by the guarantee.
     """
     before = files.read(original, layer=layer, x=x, y=y, crs=input_crs)
     after = files.read(perturbed, crs=input_crs)
-    result = compare(before, after, by=by, **({"within": within} if within else {}))
+    given = {name: values for name, values in (("metrics", metric), ("within", within)) if values}
+    result = compare(before, after, by=by, places=None if places is None else files.read(places), **given)
     click.echo(result.to_string())
 
 

@@ -1,6 +1,8 @@
 """Frames before and after: what the perturbation cost in utility."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import geopandas as gpd
 import numpy as np
@@ -9,8 +11,59 @@ import shapely
 
 import geotracs.crs as crs_
 import geotracs.frames as frames
-import geotracs.metrics as metrics
-from geotracs.errors import InputError
+import geotracs.metrics as measures
+from geotracs.errors import CRSError, InputError
+from geotracs.places import Points, Shapes
+
+DISPLACEMENT = ("ae", "median", "p95", "max", "rqp")
+"""Metrics of single locations..."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Locations and their reports on a plane, in metres, trajectory after trajectory.
+
+    Attributes
+    ----------
+    before, after : array of shape (n, 2)
+    offsets : array of int
+        Where each trajectory begins, and n at the end.
+    bounds : (xmin, ymin, xmax, ymax)
+        Of the domain on record, or of everything.
+    rows : array of int
+        The row of the frame in which each trajectory begins.
+    places : (array, array)
+        The place of each location and of each report.
+    """
+
+    before: np.ndarray
+    after: np.ndarray
+    offsets: np.ndarray
+    bounds: measures.Bounds
+    rows: np.ndarray
+    places: tuple[np.ndarray, np.ndarray]
+
+
+TRAJECTORY: dict[str, Callable[[Pair], np.ndarray]] = {
+    "hausdorff": lambda pair: measures.hausdorff(pair.before, pair.after, pair.offsets),
+    "frechet": lambda pair: measures.frechet(pair.before, pair.after, pair.offsets),
+    "hotspots": lambda pair: measures.hotspot_count_difference(
+        *pair.places, pair.offsets, measures.hotspots(pair.places[0])
+    ),
+}
+"""...of each trajectory..."""
+WHOLE: dict[str, Callable[[Pair], float]] = {
+    "range_query": lambda pair: measures.range_query_error(pair.before, pair.after, measures.public_boxes(pair.bounds)),
+    "grid": lambda pair: measures.grid_divergence(pair.before, pair.after, pair.bounds),
+    "origin_destination": lambda pair: measures.origin_destination_divergence(
+        pair.before, pair.after, pair.offsets, pair.bounds
+    ),
+    "trip_length": lambda pair: measures.trip_length_divergence(pair.before, pair.after, pair.offsets),
+}
+"""...and of all of them together."""
+METRICS = (*DISPLACEMENT, *TRAJECTORY, *WHOLE)
+MESH = 33
+"""Points along each side of a bounding box that is brought to a plane."""
 
 
 def displacement(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> pd.Series:
@@ -37,26 +90,42 @@ def compare(
     original: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame,
     *,
+    metrics: str | Sequence[str] = DISPLACEMENT,
     by: str | None = None,
-    within: Sequence[float] = metrics.WITHIN,
+    within: Sequence[float] = measures.WITHIN,
+    places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
 ) -> pd.Series | pd.DataFrame:
-    """Summarise how far the reports are from the locations, in metres.
+    """Summarise what the perturbation cost.
 
     Parameters
     ----------
     original, perturbed : GeoDataFrame
         A frame and what `perturb` made of it.
+    metrics : list of str
+        Of the displacements, in metres: "ae" (their mean, the paper's average error), "median", "p95", "max", and
+        "rqp" (range-query preservation: the share of reports within a distance). These five are the default.
+        Of each trajectory, and on average: "hausdorff" and "frechet" (metres), "hotspots" (lost visits of the 20% most
+        visited places). Of the whole: "range_query" (relative error of counts in boxes), and the divergences "grid" (of
+        where locations are), "origin_destination" and "trip_length", from 0 for none to 1. `geotracs.metrics` defines
+        them. A trajectory is what was one for `perturb`.
     by : str, optional
         "trajectory" for a row a trajectory (the column given to `perturb`, or each line), or a column of
         ``original``.
     within : sequence of float
-        Distances in metres for range-query preservation (RQP): the share of reports no farther than that.
+        Distances in metres for "rqp".
+    places : GeoDataFrame or GeoSeries, optional
+        The places among which "hotspots" are; each location counts for the nearest. By default the cells of a grid.
 
     Returns
     -------
     Series or DataFrame
-        ``ae`` (mean displacement, the paper's average error), ``median``, ``p95``, ``max``, and ``rqp_*``. The result
-        is computed from the original locations: it is not covered by the guarantee.
+        A value for each metric ("rqp" has one for each distance), or a row of them for each group. The result is
+        computed from the original locations: it is not covered by the guarantee.
+
+    Notes
+    -----
+    Displacements are measured along the ellipsoid. The other metrics are measured on a plane, in a working CRS made
+    for the domain on record or, if there is none, for the extent of both frames, over which grid and boxes are laid.
 
     Examples
     --------
@@ -67,18 +136,132 @@ def compare(
     ... )
     >>> list(compare(city.tracks, private).index)
     ['ae', 'median', 'p95', 'max', 'rqp_100', 'rqp_500', 'rqp_1000', 'rqp_5000']
-    >>> len(compare(city.tracks, private, by="trajectory"))
-    3
+    >>> compare(city.tracks, private, metrics=["ae", "hausdorff"], by="trajectory").shape
+    (3, 2)
     """
+    chosen = _chosen(metrics)
     within = np.atleast_1d(within).tolist()
     metres = displacement(original, perturbed)
+    planar = [name for name in chosen if name not in DISPLACEMENT]
+    trajectory = _trajectory(original, perturbed, by, planar)
+    pair = _pair(original, perturbed, trajectory, places) if planar else None
     if by is None:
-        return pd.Series(metrics.summary(metres.to_numpy(), within), name="metres")
+        values = measures.summary(metres.to_numpy(), within) | {name: _overall(name, pair) for name in planar}
+        return pd.Series(values, name="value" if planar else "metres")[_columns(chosen, values)]
     rows = np.repeat(np.arange(len(original)), _counts(*_aligned(original, perturbed)))
-    groups = metres.groupby(_labels(original, perturbed, by)[rows], sort=False, dropna=False)
-    table = pd.DataFrame({label: metrics.summary(part.to_numpy(), within) for label, part in groups}).T
+    labels = _labels(original, perturbed, by)
+    groups = metres.groupby(labels[rows], sort=False, dropna=False)
+    table = pd.DataFrame({label: measures.summary(part.to_numpy(), within) for label, part in groups}).T
+    for name in planar:
+        table[name] = pd.Series(TRAJECTORY[name](pair), dtype=float).groupby(labels[pair.rows], sort=False).mean()
     table.index.name = by
-    return table
+    return table[_columns(chosen, table.columns)]
+
+
+def _chosen(metrics: str | Sequence[str]) -> list[str]:
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    unknown = [name for name in names if name not in METRICS]
+    if unknown or not names:
+        raise InputError(f"`metrics` must be some of {list(METRICS)}, got {unknown[0] if unknown else names!r}.")
+    return list(dict.fromkeys(names))
+
+
+def _columns(chosen: Sequence[str], available: Sequence[str]) -> list[str]:
+    """Return the names of the results, of which "rqp" has several."""
+    return [column for name in chosen for column in available if column == name or column.startswith(f"{name}_")]
+
+
+def _overall(name: str, pair: Pair) -> float:
+    if name in WHOLE:
+        return WHOLE[name](pair)
+    values = TRAJECTORY[name](pair)
+    return float(np.mean(values)) if len(values) else np.nan
+
+
+def _trajectory(
+    original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, by: str | None, planar: Sequence[str]
+) -> str | None:
+    """Return the trajectory column: that on record or, if there is none, what ``by`` says; refuse other groups."""
+    recorded = _record(perturbed).get("trajectory")
+    if by is None or (by == "trajectory" and by not in original.columns) or not planar:
+        own = recorded
+    elif recorded is not None and by != recorded:
+        raise InputError(f'{planar[0]!r} is a metric of whole trajectories; use by="trajectory", or leave `by` out.')
+    else:
+        own = by
+    overall = [name for name in planar if name in WHOLE]
+    if overall and by is not None:
+        raise InputError(f"{overall[0]!r} is a metric of all trajectories together; leave `by` out.")
+    return own
+
+
+def _pair(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, trajectory: str | None, places: Any) -> Pair:
+    """Bring both frames to a plane, trajectory after trajectory."""
+    before, after = _aligned(original, perturbed)
+    counts = _counts(before, after)
+    rows = np.flatnonzero(counts)
+    frame = original.iloc[rows].set_geometry(gpd.GeoSeries(shapely.force_2d(before[rows]), original.index[rows]))
+    record = _record(perturbed)
+    time = record.get("time") if record.get("time") in original.columns else None
+    tracks = frames.read(frame.set_crs(original.crs), trajectory, time)
+    reports, row_of = shapely.get_coordinates(after[rows]), np.repeat(rows, counts[rows])
+    if tracks.order is not None:
+        reports, row_of = reports[tracks.order], row_of[tracks.order]
+    corners, crs = _recorded_extent(record.get("domain") or {})
+    if corners is None:
+        reported = crs_.transform(reports, perturbed.crs, original.crs)
+        corners, crs = np.concatenate([tracks.xy, reported]), original.crs
+    plane = crs_.metric_crs(crs, corners)
+    a, b, corners = (
+        _on_plane(xy, source, plane)
+        for xy, source in ((tracks.xy, original.crs), (reports, perturbed.crs), (corners, crs))
+    )
+    bounds = (*corners.min(axis=0).tolist(), *corners.max(axis=0).tolist()) if len(corners) else (0.0, 0.0, 1.0, 1.0)
+    visits = _visits(a, b, bounds, places, plane)
+    return Pair(a, b, tracks.offsets, bounds, row_of[tracks.offsets[:-1]], visits)
+
+
+def _record(perturbed: gpd.GeoDataFrame) -> Mapping[str, Any]:
+    return perturbed.attrs.get("tracs", {})
+
+
+def _recorded_extent(domain: Mapping[str, Any]) -> tuple[np.ndarray, Any] | tuple[None, None]:
+    """Return points all over the bounding box on record, since its corners alone are not its extent on a plane."""
+    if domain.get("kind") == "globe" or not {"bounds", "crs"} <= set(domain):
+        return None, None
+    crs = crs_.parse(domain["crs"])
+    west, south, east, north = domain["bounds"]
+    if west > east:  # across the antimeridian
+        east += crs_.turn(crs)
+    x, y = np.meshgrid(np.linspace(west, east, MESH), np.linspace(south, north, MESH))
+    return np.column_stack([x.ravel(), y.ravel()]), crs
+
+
+def _on_plane(xy: np.ndarray, crs: Any, plane: Any) -> np.ndarray:
+    moved = crs_.transform(xy, crs, plane) * plane.axis_info[0].unit_conversion_factor
+    nowhere = np.count_nonzero(~np.isfinite(moved).all(axis=1))
+    if nowhere:
+        raise CRSError(f"{nowhere} of {len(xy)} locations do not exist on the plane in which metrics are measured.")
+    return moved
+
+
+def _visits(
+    before: np.ndarray, after: np.ndarray, bounds: measures.Bounds, places: Any, plane: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the place of each location and of each report: the nearest, or the cell of a grid if none are given."""
+    if places is None:
+        return measures.grid_cells(before, bounds), measures.grid_cells(after, bounds)
+    if not isinstance(places, (gpd.GeoDataFrame, gpd.GeoSeries)) or places.crs is None:
+        raise InputError(f"`places` must be a GeoDataFrame or GeoSeries with a CRS, got {type(places).__name__}.")
+    shapes = np.asarray(places.geometry.to_crs(plane).values)
+    shapes = shapely.force_2d(shapes[np.isfinite(shapely.bounds(shapes)).all(axis=1)])  # NaN if missing or empty
+    if len(shapes) == 0:
+        raise InputError("`places` has no place with a geometry near the locations.")
+    factor = plane.axis_info[0].unit_conversion_factor
+    shapes = shapely.transform(shapes, lambda xy: xy * factor)
+    points = np.all(shapely.get_type_id(shapes) == frames.POINT)
+    nearest = Points(shapely.get_coordinates(shapes)) if points else Shapes(shapes)
+    return nearest.round(before)[0], nearest.round(after)[0]
 
 
 def _counts(before: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -101,7 +284,7 @@ def _labels(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, by: str) ->
     if not isinstance(by, str):
         raise InputError(f"`by` must be the name of a column, got {type(by).__name__}.")
     if by == "trajectory" and by not in original.columns:
-        recorded = perturbed.attrs.get("tracs", {}).get("trajectory")
+        recorded = _record(perturbed).get("trajectory")
         if recorded is None:
             lines = set(original.geom_type.dropna()) == {"LineString"}
             return original.index.to_numpy() if lines else np.zeros(len(original), dtype=int)

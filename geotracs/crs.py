@@ -82,6 +82,23 @@ def working_crs(crs: pyproj.CRS, bounds: Bounds) -> pyproj.CRS:
     return _projected(crs, conversion)
 
 
+def metric_crs(crs: pyproj.CRS, xy: np.ndarray) -> pyproj.CRS:
+    """Return a planar CRS around these locations, whatever CRS they are in; without an ellipsoid it is their own.
+
+    For measuring what was done, never before a draw: it depends on the locations.
+    """
+    if crs.geodetic_crs is None or len(xy) == 0:
+        return crs
+    degrees = in_degrees(crs)
+    longitude, latitude = (part[np.isfinite(part)] for part in transform(xy, crs, degrees).T)
+    if len(longitude) == 0:
+        raise CRSError("The locations do not exist in degrees; is their CRS right?")
+    longitude = min(longitude, longitude % 360, key=np.ptp)  # the second is shorter across the antimeridian
+    if np.ptp(longitude) > 180:
+        raise CRSError("The locations span more than half of the globe, which no plane shows; take a smaller region.")
+    return working_crs(degrees, (longitude.min(), latitude.min(), longitude.max(), latitude.max()))
+
+
 def centred_crs(crs: pyproj.CRS, centre: tuple[float, float]) -> pyproj.CRS:
     """Choose the planar CRS for a disc: a projected one is kept; degrees become distances from the centre."""
     if not crs.is_geographic:
