@@ -29,6 +29,7 @@ ORDER = [
     "datasets",
     "files",
     "maps",
+    "experiments",
     "accessor",
     "__init__",
     "cli",

@@ -26,8 +26,8 @@ def city(data: str | Path, name: str, users: tuple[int, int] = (0, 100), publish
     name : {"tky", "chi"}
         Which city.
     users : pair of int
-        The first user, and the one after the last, in the order of their numbers. The published figures for Chicago come
-        from the first hundred on continuous space, from the second hundred on its places.
+        The first user, and the one after the last, in the order of their numbers. The published figures for Chicago
+        come from the first hundred on continuous space, from the second hundred on its places.
     """
     if name not in DECIMALS:
         raise InputError(f"`name` must be one of {sorted(DECIMALS)}, got {name!r}.")

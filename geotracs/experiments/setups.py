@@ -1,6 +1,6 @@
 """What an experiment runs on, how its errors are counted, and how runs become rows with a standard error."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -34,7 +34,7 @@ class Recipe:
     options : dict
         Its options.
     repeats : int, optional
-        How often the tracks are perturbed, where it differs from the experiment's: slow methods fewer times.
+        How many runs at most: slow methods get fewer than an experiment makes.
     """
 
     name: str
@@ -97,11 +97,17 @@ class Setup:
         """The number of locations of each track."""
         return np.diff(self.offsets)
 
-    def repeated(self, times: int) -> Self:
-        """Return the same tracks several times over."""
-        lengths = np.tile(self.lengths, times)
-        xy = np.tile(self.xy, (times, 1))
-        return replace(self, xy=np.asfortranarray(xy), offsets=np.append(0, np.cumsum(lengths)))
+    def parts(self, runs: int) -> Iterator[Self]:
+        """Return the tracks of so many runs, in parts that fit into memory: fresh ones, or the same again and again."""
+        if self.fresh:
+            end = self.offsets[: runs * self.fresh + 1]
+            yield replace(self, xy=self.xy[: end[-1]], offsets=end)
+            return
+        together = max(1, min(runs, AT_ONCE // len(self.xy)))
+        for begin in range(0, runs, together):
+            times = min(together, runs - begin)
+            offsets = np.append(0, np.cumsum(np.tile(self.lengths, times)))
+            yield replace(self, xy=np.asfortranarray(np.tile(self.xy, (times, 1))), offsets=offsets)
 
     def reports(self, recipe: Recipe, eps: float | np.ndarray, rng: randomness.Source) -> np.ndarray:
         """Return the report of each location, in the coordinates of the domain."""
@@ -143,26 +149,22 @@ def measure(
     eps : float or callable
         Epsilon of each location, or a function of a setup that returns an array of them.
     repeats : int
-        How often the same tracks are perturbed; fresh tracks are perturbed once.
+        How many runs: of the same tracks, or of fresh ones.
 
     Returns
     -------
     dict
         ``ours``, ``se``, and ``published_se``: the standard error of as few runs as the published figures come from.
     """
-    repeats = 1 if setup.fresh else recipe.repeats or repeats
-    together = max(1, min(repeats, AT_ONCE // len(setup.xy)))
+    repeats = min(repeats, recipe.repeats or repeats)
     values = []
-    for begin in range(0, repeats, together):
-        part = setup.repeated(min(together, repeats - begin))
+    for part in setup.parts(repeats):
         epsilons = eps(part) if callable(eps) else eps
         values.append(statistic(part, part.reports(recipe, epsilons, rng), recipe))
-    values = np.concatenate(values)
+    values = np.concatenate(values).reshape(repeats, -1)
     if setup.fresh:
-        values = values.reshape(-1, setup.fresh).mean(axis=1, keepdims=True)
-    else:
-        values = values.reshape(repeats, -1)
-    # Tracks are perturbed independently, so the variances of their means add up.
+        values = values.mean(axis=1, keepdims=True)
+    # Fixed tracks are perturbed independently, so the variances of their means add up.
     one_run = np.sqrt(values.var(axis=0, ddof=1).sum()) / values.shape[1] if len(values) > 1 else np.nan
     return {
         "ours": values.mean(),
@@ -191,7 +193,7 @@ def table(
     share : callable, optional
         Turns an epsilon into one for each location of a setup.
     """
-    if repeats < 2 and not setup.fresh:
+    if repeats < 2:
         raise InputError(f"`repeats` must be at least 2, for a standard error; got {repeats!r}.")
     rows = []
     for label, recipe in recipes.items():
