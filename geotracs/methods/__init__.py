@@ -9,13 +9,19 @@ import geotracs.blocks as blocks
 import geotracs.randomness as randomness
 from geotracs.domains import Domain
 from geotracs.errors import InputError
+from geotracs.methods.atp import ATP
 from geotracs.methods.base import Method, PlaceMethod
+from geotracs.methods.exponential import Exponential
 from geotracs.methods.k_rr import KRR
+from geotracs.methods.l_srr import LSRR
+from geotracs.methods.ngram import NGram
 from geotracs.methods.tracs_c import TracsC
 from geotracs.methods.tracs_d import TracsD
 from geotracs.randomness import Source
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (TracsC, TracsD, KRR)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method for method in (TracsC, TracsD, KRR, Exponential, LSRR, NGram, ATP)
+}
 
 
 def make(name: str, options: dict[str, Any] | None = None) -> Method:
