@@ -106,6 +106,7 @@ class Guarantee:
     kept: list[str] = field(default_factory=list)
     places: int | None = None
     over: str = "region"
+    caveat: str = ""
     reproducible: bool = False
     version: str = ""
 
@@ -142,6 +143,8 @@ class Guarantee:
 
     def __str__(self) -> str:
         sentences = [self._promise(), self._composition(), self._region(), self._not_protected()]
+        if self.caveat:
+            sentences.insert(1, self.caveat)
         if self.reproducible:
             sentences.append("The draws came from a fixed rng: whoever knows it can undo them.")
         return " ".join(sentences)

@@ -56,8 +56,11 @@ def perturb(
         Missing and empty geometries stay as they are; Z and M are dropped with a warning. Never changed.
     eps : float
         Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``.
-    method : {"tracs-c", "tracs-d"}
-        "tracs-c" perturbs the coordinates, "tracs-d" the direction and distance from the previous report.
+    method : str
+        "tracs-c" perturbs the coordinates, "tracs-d" the direction and distance from the previous report. To compare
+        with: "strawman" and "planar-laplace" on the region; "k-rr", "exponential", "l-srr", "ngram" and "atp" over the
+        places of ``round_to``, where a location counts as its nearest place and is reported as one of the set. See the
+        classes in `geotracs.methods`.
     domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, or one of `geotracs.domains`
         The public region: a rectangle, a polygon or several, with holes; a `Parallelogram`, a `Disc`, the `Globe`. A
         bbox ``(xmin, ymin, xmax, ymax)`` and a geometry are in the frame's CRS; in degrees, xmin > xmax means across
@@ -73,7 +76,9 @@ def perturb(
         Whether ``eps`` is for each location, or shared evenly over the locations of each trajectory.
     round_to : GeoDataFrame, GeoSeries or `geotracs.places.Grid`, optional
         Public places to which every report is moved: the nearest point, the nearest point of the nearest line or area,
-        or the middle of its cell. Of places equally near, the first of the layer is taken. Any CRS.
+        or the middle of its cell. Of places equally near, the first of the layer is taken. Any CRS. A method over
+        places reports these themselves, all of them, inside the region or not: points, cells by their middles, and with
+        ``centroid`` lines and areas. There places at the same point are one, with the first label.
     place : str
         Name of the column that gets the label of each report's place: its index in the layer, or the number of the
         cell. (Not for lines, which hold many locations a row.)
@@ -93,9 +98,10 @@ def perturb(
     progress : bool
         Show a progress bar.
     **options
-        Options of the method: ``window`` ("ogpm" or "r-sw"), and for "tracs-d" also ``direction_share``, ``start``
-        ("centre", "corner", "random", "places" or a public point) and ``reference`` ("previous", "places" or a public
-        point).
+        Options of the method: for "tracs-c" and "tracs-d" ``window`` ("ogpm" or "r-sw"), and for "tracs-d" also
+        ``direction_share``, ``start`` ("centre", "corner", "random", "places" or a public point) and ``reference``
+        ("previous", "places" or a public point); for "strawman" these and ``k``; ``groups`` for "l-srr", ``reach`` for
+        "ngram", ``k`` for "atp".
 
     Returns
     -------
@@ -157,6 +163,7 @@ def perturb(
         kept=[str(name) for name in kept if name not in columns],
         places=None if rounding is None else rounding.places.count,
         over="places" if over_places else "region",
+        caveat=recipe.caveat,
         reproducible=rng is not None,
         version=version("geotracs"),
     )

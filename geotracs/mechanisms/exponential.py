@@ -14,11 +14,11 @@ from geotracs.mechanisms.weighted import HEAVIEST, probabilities
 class Exponential:
     """Report one of several things with probability in proportion to exp(-eps * distance / (2 * spread)).
 
-    The classical calibration (McSherry and Talwar, 2007; the paper's Definition 2 with minus the distance as the score):
-    ``spread`` is public, the most by which the distances from one secret to the things can differ. The weights are
-    whole numbers between `lightest` and ``HEAVIEST``, whose ratio is at most exp(eps / 2). One such factor for the
-    weight and one for the sum of the weights make it exactly ``eps``-LDP, whatever the rounding of the distances.
-    It is usually more private than it promises: the two factors are seldom reached together.
+    The classical calibration (McSherry and Talwar, 2007; the paper's preliminaries), with minus the distance as the
+    score: ``spread`` is public, the most by which the distances from one secret to the things can differ. The weights
+    are whole numbers between `lightest` and ``HEAVIEST``, whose ratio is at most exp(eps / 2). One such factor for the
+    weight and one for the sum of the weights make it exactly ``eps``-LDP, whatever the rounding of the distances. It is
+    usually more private than it promises: the two factors are seldom reached together.
 
     Parameters
     ----------

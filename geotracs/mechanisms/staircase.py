@@ -18,10 +18,10 @@ SLACK = 1e-12
 class Staircase:
     """Report a thing of the nearest group with the largest weight, of the next with a smaller one, and so on.
 
-    Staircase randomized response (Wang et al., 2022), whose weights go down in equal steps. The groups differ in size from
-    secret to secret, so that the same weight is not the same probability for all. The weights are therefore calibrated
-    over the whole public set: the smallest last weight for which nothing is more than exp(eps) times likelier from one
-    secret than from another. So all of epsilon is spent, and no more.
+    Staircase randomized response (Wang et al., 2022), whose weights go down in equal steps. The groups differ in size
+    from secret to secret, so that the same weight is not the same probability for all. The weights are therefore
+    calibrated over the whole public set: the smallest last weight for which nothing is more than exp(eps) times
+    likelier from one secret than from another. So all of epsilon is spent, and no more.
 
     Parameters
     ----------

@@ -15,12 +15,14 @@ from geotracs.methods.exponential import Exponential
 from geotracs.methods.k_rr import KRR
 from geotracs.methods.l_srr import LSRR
 from geotracs.methods.ngram import NGram
+from geotracs.methods.planar_laplace import PlanarLaplace
+from geotracs.methods.strawman import Strawman
 from geotracs.methods.tracs_c import TracsC
 from geotracs.methods.tracs_d import TracsD
 from geotracs.randomness import Source
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (TracsC, TracsD, KRR, Exponential, LSRR, NGram, ATP)
+    method.name: method for method in (TracsC, TracsD, Strawman, PlanarLaplace, KRR, Exponential, LSRR, NGram, ATP)
 }
 
 

@@ -58,14 +58,14 @@ class ATP(WeightedMethod):
     -----
     Two copies of a trajectory have half of epsilon each. In the first, every second location is a pivot, in the
     second the others are. Pivots, and first and last locations, are reported by an exponential mechanism over all
-    places. Then each location between two pivots is: its sectors as seen from the two *reported* pivots, by k-RR with
-    3/8 of the copy's epsilon each, and with the last quarter a place among those in both reported sectors (among all
-    places where there is none), by an exponential mechanism whose spread is the diagonal of the box around them. The two
-    reports of a location are merged into the place nearest to the middle between them.
+    places. Then the others: the sectors in which a location is seen from the two *reported* pivots beside it, by k-RR
+    with 3/8 of the copy's epsilon each, and with the last quarter a place among those in both reported sectors (among
+    all places where there is none), by an exponential mechanism whose spread is the diagonal of the box around them.
+    The two reports of a location are merged into the place nearest to the middle between them.
 
     Public: the places, the sectors (k equal ones from east, counter-clockwise; a pivot itself lies in all of its own),
-    what was reported before. Paid for: which place the location belongs to, in four parts that add up to epsilon. Merging
-    looks at reports only.
+    what was reported before. Paid for: which place the location belongs to, in four parts that add up to epsilon.
+    Merging looks at reports only.
 
     After Zhang, Ye, Chen, Hu and Han (2023), without their anchors. Published code centred the sectors on the secret
     direction, so that the candidates told it. It merged into the place with the smallest sum of distances to the two

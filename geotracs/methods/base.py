@@ -22,6 +22,9 @@ class Method:
     public_points: ClassVar[tuple[str, ...]] = ()
     """Options that may be a public point, given in the user's CRS."""
 
+    caveat: ClassVar[str] = ""
+    """What is missing for an exact guarantee: a sentence for the record of a release."""
+
     @property
     def shares(self) -> dict[str, float]:
         """The share of epsilon that each part gets."""

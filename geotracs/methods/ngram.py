@@ -40,8 +40,8 @@ class NGram(WeightedMethod):
     place need not be one of them: distances from it are still defined, and differ by no more than the candidates are
     apart.
 
-    After Cunningham, Cormode, Ferhatosmanoglu and Srivastava (2021), as the paper simplifies it. Published code measured
-    the reach from the secret place, so that the possible reports, and with them the secret's whereabouts, were known.
+    After Cunningham, Cormode, Ferhatosmanoglu and Srivastava (2021), as the paper simplifies it. Published code
+    measured the reach from the secret place, so that what can be reported tells where the secret is.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class NGram(WeightedMethod):
     def choose(
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: Tables, rng: Source
     ) -> np.ndarray:
-        """Return the reported place of each secret; see `PlaceMethod.choose`. One step of all trajectories at a time."""
+        """Return the reported place of each secret, one step of all trajectories at a time; see `PlaceMethod.choose`."""
         eps = np.broadcast_to(eps, len(secrets))
         reports = np.empty(len(secrets), dtype=np.int64)
         longest_first = np.argsort(-np.diff(offsets), kind="stable")

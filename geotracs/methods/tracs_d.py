@@ -11,6 +11,7 @@ from geotracs.budget import check_share, split
 from geotracs.domains import Disc, Domain, Globe
 from geotracs.errors import DomainError, InputError
 from geotracs.mechanisms.piecewise import Piecewise, check_window
+from geotracs.mechanisms.sectors import Sectors
 from geotracs.methods.base import Method
 from geotracs.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
 from geotracs.randomness import Source, public_stream, words
@@ -67,7 +68,7 @@ class TracsD(Method):
         """Refuse the globe, and references other than the centre on a disc."""
         if isinstance(domain, Globe):
             raise DomainError(
-                'tracs-d needs straight ways to a border, which the globe has not; use method="tracs-c" there.'
+                f'{self.name} needs straight ways to a border, which the globe has not; use method="tracs-c" there.'
             )
         if isinstance(domain, Disc) and (self.start != "centre" or self.reference != "previous"):
             raise InputError(
@@ -84,7 +85,7 @@ class TracsD(Method):
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
         direction_eps, distance_eps = split(eps, self.direction_share)
-        direction = Piecewise(direction_eps, self.window, periodic=True)
+        direction = self._direction(direction_eps)
         distance = Piecewise(distance_eps, self.window)
         if isinstance(domain, Disc):
             unit = domain.to_unit(xy)
@@ -101,11 +102,16 @@ class TracsD(Method):
             domain.half_planes,
             direction.draw(len(xy), rng),
             np.atleast_1d(np.asarray(direction.window, dtype=np.int64)),
+            isinstance(direction, Sectors),
             distance.draw(len(xy), rng),
             np.atleast_1d(np.asarray(distance.window, dtype=np.int64)),
             ARC_STARTS,
             ARCTANGENTS,
         )
+
+    def _direction(self, eps: float | np.ndarray) -> Piecewise | Sectors:
+        """Return the mechanism of the direction."""
+        return Piecewise(eps, self.window, periodic=True)
 
     def best_start(self, places: np.ndarray, eps: float, domain: Domain) -> Point:
         """Return the public point from which these public places are reported with the smallest mean error.

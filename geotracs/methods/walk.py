@@ -24,7 +24,7 @@ platforms by a last bit.
 """
 
 
-def walk(xs, ys, offsets, starts, follow, planes, turns, turn_windows, steps, step_windows, arcs, arctangents):
+def walk(xs, ys, offsets, starts, follow, planes, turns, turn_windows, snap, steps, step_windows, arcs, arctangents):
     """Replace every location by its report; the paper's Algorithm 1 with the draws made beforehand.
 
     Parameters
@@ -41,6 +41,8 @@ def walk(xs, ys, offsets, starts, follow, planes, turns, turn_windows, steps, st
         Draws of the direction and the distance mechanism.
     turn_windows, step_windows : arrays of int64
         Their windows: one for all locations, or one for each.
+    snap : bool
+        Whether the window of a direction is the sector of that width that holds it, instead of centred on it.
     arcs : array of shape (2**12, 2)
         `ARC_STARTS`; an argument, because numba cannot cache a function with a table inside.
     arctangents : array of shape (TANGENTS + 1,)
@@ -80,8 +82,10 @@ def walk(xs, ys, offsets, starts, follow, planes, turns, turn_windows, steps, st
                     a, b, c = planes[side, 0], planes[side, 1], planes[side, 2]
                     nearness[side] = 1 / max(c - a * x - b * y, TINY)
                     way = max(way, (a * dx + b * dy) * nearness[side])
-                # Both mechanisms; this is `Piecewise.apply`.
-                cell = min(int(part * CELLS), LAST) - turn_windows[i * turn_stride] // 2
+                # Both mechanisms; this is `Piecewise.apply`, or `Sectors.apply`.
+                cell = min(int(part * CELLS), LAST)
+                width = turn_windows[i * turn_stride]
+                cell -= cell % width if snap else width // 2
                 direction = (cell + int(turns[i])) & LAST
                 width = step_windows[i * step_stride]
                 cell = min(max(min(int(min(way, 1.0) * CELLS), LAST) - width // 2, 0), CELLS - width)

@@ -51,6 +51,7 @@ def walk_arguments(xy, offsets, planes, rng, eps=3.0, follow=True, start=(0.3, 0
         planes,
         turn.draw(len(xy), rng),
         np.array([turn.window]),
+        False,
         step.draw(len(xy), rng),
         np.array([step.window]),
         ARC_STARTS,
@@ -116,7 +117,7 @@ def test_kernel_is_algorithm_1():
     rng = np.random.default_rng(8)
     xy = rng.random((60, 2))
     arguments = walk_arguments(xy, np.array([0, 60]), SQUARE.half_planes, rng)
-    turns, steps = arguments[6], arguments[8]
+    turns, steps = arguments[6], arguments[9]
     by_hand = transcription(xy, (0.3, 0.6), turns, Piecewise(3.0, periodic=True), steps, Piecewise(1.0), (0, 0, 1, 1))
     walk(*arguments)
     assert np.allclose(np.column_stack(arguments[:2]), by_hand, atol=1e-7)
@@ -128,7 +129,7 @@ def test_kernel_measures_directions_like_libm(angle):
     target = np.array([[0.5 + 0.3 * math.cos(angle), 0.5 + 0.3 * math.sin(angle)]])
     zero, one = np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.int64)
     arguments = [*target.T.copy(), np.array([0, 1]), np.array([[0.5, 0.5]]), True, SQUARE.half_planes]
-    arguments += [zero, one, zero, one, ARC_STARTS, ARCTANGENTS]
+    arguments += [zero, one, False, zero, one, ARC_STARTS, ARCTANGENTS]
     walk(*arguments)
     assert np.allclose([arguments[0], arguments[1]], target.T, atol=4 / CELLS)
 
