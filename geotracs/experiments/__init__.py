@@ -9,7 +9,14 @@ A frame has the columns ``experiment``, ``space``, ``method``, ``epsilon``, ``pu
 """
 
 from geotracs.experiments.cities import city
-from geotracs.experiments.continuous import city_continuous, epsilon_split, short_side, square_wave, synthetic
+from geotracs.experiments.continuous import (
+    city_continuous,
+    epsilon_split,
+    short_side,
+    square_wave,
+    strawman_as_published,
+    synthetic,
+)
 from geotracs.experiments.discrete import (
     city_places,
     gridding,
@@ -40,6 +47,7 @@ __all__ = [
     "sectors",
     "short_side",
     "square_wave",
+    "strawman_as_published",
     "synthetic",
     "synthetic_grid",
     "time_table",

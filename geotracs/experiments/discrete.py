@@ -11,6 +11,7 @@ import geotracs.budget as budget
 import geotracs.metrics as metrics
 import geotracs.randomness as randomness
 from geotracs.experiments.cities import city
+from geotracs.experiments.not_ldp import ngram_as_published
 from geotracs.experiments.setups import (
     EPSILONS,
     LARGEST,
@@ -27,12 +28,12 @@ from geotracs.experiments.setups import (
 )
 from geotracs.places import Points
 
-OVER_PLACES = {name: Recipe(name, repeats=2) for name in ("ngram", "l-srr", "atp")}
-"""Their work grows with the number of places: two runs, where TraCS gets more."""
+OVER_PLACES = {name: Recipe(name, repeats=5) for name in ("ngram", "l-srr", "atp")}
+"""Their work grows with the number of places: five runs, where TraCS gets more."""
 DISCRETE = TRACS | OVER_PLACES
 GRIDS = {10: "discrete-experiment_1_1", 60: "discrete-experiment_1_2"}
-SECOND_HUNDRED = (100, 200)
-"""Users of Chicago from whom the published figures over places come: the paper's mean length of 13 is theirs."""
+USERS = {"tky": (0, 10), "chi": (100, 200)}
+"""From whom the published figures over places come. The paper's mean length of 13 for Chicago is theirs."""
 NEAR = 0.1
 """Degrees within which a range query finds a report."""
 HOT = 0.2
@@ -44,6 +45,7 @@ def synthetic_grid(
     *,
     repeats: int = 400,
     recipes: Mapping[str, Recipe] = DISCRETE,
+    paper: bool = False,
     published: str | Path | None = None,
 ) -> pd.DataFrame:
     """Return the mean error on random tracks over the points of a grid in [0,1] x [0,1] (Figure 8).
@@ -55,6 +57,8 @@ def synthetic_grid(
     ----------
     side : {10, 60}
         Steps of the grid along each side.
+    paper : bool
+        Add the published NGram, which is not LDP.
     """
     runs, times, length = repeats, 10, 100
     at = np.round(uniform(stream(GRIDS[side], "tracks"), runs * length) * side) / side
@@ -68,7 +72,8 @@ def synthetic_grid(
         round_down=side,
         fresh=times,
     )
-    return table(GRIDS[side], setup, recipes, repeats=repeats, published=published)
+    frame = table(GRIDS[side], setup, recipes, repeats=repeats, published=published)
+    return _with_paper(frame, setup) if paper else frame
 
 
 def city_places(
@@ -77,12 +82,21 @@ def city_places(
     *,
     repeats: int = 20,
     recipes: Mapping[str, Recipe] = DISCRETE,
+    paper: bool = False,
     published: str | Path | None = None,
 ) -> pd.DataFrame:
-    """Return the mean error in degrees over the places of a city (Figure 9)."""
-    # Five repeats of each track; for Tokyo the published scripts take 10 of the 100 users.
-    setup = city(data, name, published_runs=0.5) if name == "tky" else city(data, name, SECOND_HUNDRED, 5)
-    return table(f"discrete-experiment_2_{name}", setup, recipes, repeats=repeats, published=published)
+    """Return the mean error in degrees over the places of a city (Figure 9).
+
+    The published figures come from 10 users of Tokyo and 100 of Chicago, five times each.
+
+    Parameters
+    ----------
+    paper : bool
+        Add the published NGram, which is not LDP.
+    """
+    setup = city(data, name, USERS[name], published_runs=5)
+    frame = table(f"discrete-experiment_2_{name}", setup, recipes, repeats=repeats, published=published)
+    return _with_paper(frame, setup) if paper else frame
 
 
 def trajectory_epsilon(
@@ -93,11 +107,8 @@ def trajectory_epsilon(
     recipes: Mapping[str, Recipe] = DISCRETE,
     published: str | Path | None = None,
 ) -> pd.DataFrame:
-    """Return the mean error over a city's places when epsilon is for a whole trajectory (the paper's appendix).
-
-    The published figures for Tokyo come from its first 10 users.
-    """
-    setup = city(data, name, (0, 10) if name == "tky" else SECOND_HUNDRED)
+    """Return the mean error over a city's places when epsilon is for a whole trajectory (the paper's appendix)."""
+    setup = city(data, name, USERS[name])
     mean_length = {"tky": 113, "chi": 13}[name]
     return table(
         f"discrete-experiment_2_{name}_trajectory_epsilon",
@@ -118,7 +129,7 @@ def range_queries(
     published: str | Path | None = None,
 ) -> pd.DataFrame:
     """Return the share of reports within 0.1 degrees of their location, over Chicago's places (Figure 10)."""
-    setup = city(data, "chi", SECOND_HUNDRED)
+    setup = city(data, "chi", USERS["chi"])
     name = "discrete-appendix_range_query_chi"
     return table(name, setup, recipes, repeats=repeats, published=published, statistic=_near)
 
@@ -139,7 +150,7 @@ def hotspots(
         True for the paper's formula: visits whose report is no hotspot. The published figures are the difference
         between the number of visits before and after, whichever they are, and this is the default.
     """
-    setup = city(data, "chi", SECOND_HUNDRED, published_runs=3)
+    setup = city(data, "chi", USERS["chi"], published_runs=3)
     name = "discrete-appendix_hotpot_chi"
     statistic = _hotspot_statistic(setup, formula)
     frame = table(name, setup, recipes, repeats=repeats, published=published, statistic=statistic)
@@ -166,6 +177,14 @@ def gridding(*, repeats: int = 20_000, published: str | Path | None = None) -> p
 def shared(eps: float, setup: Setup) -> np.ndarray:
     """Return the epsilon of each location if that of its trajectory is shared evenly."""
     return np.minimum(budget.per_location(eps, "trajectory", setup.lengths), LARGEST)
+
+
+def _with_paper(frame: pd.DataFrame, setup: Setup) -> pd.DataFrame:
+    """Add the published NGram below ours, with the same published figures."""
+    added = ngram_as_published(frame["experiment"].iloc[0], setup)
+    figures = frame[frame["method"] == "ngram"].set_index("epsilon")["published"]
+    added["published"] = added["epsilon"].map(figures)
+    return pd.concat([frame, added[frame.columns]], ignore_index=True)
 
 
 def _near(setup: Setup, reports: np.ndarray, recipe: Recipe) -> np.ndarray:

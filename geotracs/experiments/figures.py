@@ -7,6 +7,7 @@ import pandas as pd
 
 from geotracs.errors import InputError
 from geotracs.experiments.exact import circular_samples
+from geotracs.experiments.not_ldp import LABEL
 
 COLOURS = {
     "tracs-c": "#0072b2",
@@ -76,6 +77,9 @@ def _axes() -> Any:
 def _lines(frame: pd.DataFrame, ax: Any) -> None:
     for method, part in frame.groupby("method", sort=False):
         colour = COLOURS.get(method)
+        if method == LABEL:
+            ax.plot(part["epsilon"], part["ours"], color=COLOURS["ngram"], ls=":", label=method)
+            continue
         ax.errorbar(part["epsilon"], part["ours"], part["se"], color=colour, marker="o", ms=4, label=method)
         if part["published"].notna().any():
             ax.plot(part["epsilon"], part["published"], color=colour, ls="--", marker="x", lw=1)

@@ -62,12 +62,12 @@ SECTIONS = (
     Section("direction-error", "Error of the direction", exact.direction_error),
     Section("city-tky", "Tokyo, continuous", _over(continuous.city_continuous, "tky"), 20, data=True),
     Section("city-chi", "Chicago, continuous", _over(continuous.city_continuous, "chi"), 100, data=True),
-    Section("grid-10", "Random tracks over 10 x 10 points", partial(discrete.synthetic_grid, 10), 400),
-    Section("grid-60", "Random tracks over 60 x 60 points", partial(discrete.synthetic_grid, 60), 400),
-    Section("places-tky", "Tokyo's places", _over(discrete.city_places, "tky"), 20, data=True),
-    Section("places-chi", "Chicago's places", _over(discrete.city_places, "chi"), 100, data=True),
-    Section("time-table", "Time", timing.time_table, 3, data=True, published=False),
-    Section("growth", "Time by the number of places", timing.growth, 3, published=False),
+    Section("grid-10", "Random tracks over 10 x 10 points", partial(discrete.synthetic_grid, 10, paper=True), 400),
+    Section("grid-60", "Random tracks over 60 x 60 points", partial(discrete.synthetic_grid, 60, paper=True), 400),
+    Section("places-tky", "Tokyo's places", _over(partial(discrete.city_places, paper=True), "tky"), 100, data=True),
+    Section("places-chi", "Chicago's places", _over(partial(discrete.city_places, paper=True), "chi"), 100, data=True),
+    Section("time-table", "Time", timing.time_table, 2, data=True, published=False),
+    Section("growth", "Time by the number of places", timing.growth, 2, published=False),
     Section("range-queries", "Range queries in Chicago", discrete.range_queries, 100, data=True),
     Section("hotspots", "Hotspots in Chicago", discrete.hotspots, 100, data=True),
     Section(
@@ -210,10 +210,14 @@ def _section_text(
         lines += ["The published measure of the published mechanisms:", wide(explained)]
     elif agreement(frame):
         lines.append(agreement(frame))
+    if section.key == "synthetic-unit":
+        explained = continuous.strawman_as_published(repeats=_repeats(section, quick))
+        lines += ["The strawman with the published flips, and the epsilon that it spends:", wide(explained)]
+        lines += [markdown(explained[["epsilon", "spent"]])]
     if section.key == "hotspots":
         formula = discrete.hotspots(data, repeats=_repeats(section, quick), formula=True)
         lines += ["The paper's formula:", wide(formula)]
-    lines.append(f"![{section.title}]({image})\n")
+    lines.append(f"![{section.key}]({image})\n")
     return "\n\n".join(lines)
 
 
