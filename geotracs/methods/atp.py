@@ -167,11 +167,11 @@ class ATP(WeightedMethod):
             self._pmf_of_copy(np.asarray(secrets), histories, between[number], float(own), tables)
             for number, own in enumerate(split(eps, 0.5))
         )
+        merged = _merge(*np.indices((m, m)).reshape(2, -1), tables).reshape(m, m)
         scale = m ** np.arange(length)[::-1]
         total = np.zeros(len(histories))
         for history, probability in zip(histories, first, strict=True):
-            merged = _merge(np.broadcast_to(history, histories.shape).ravel(), histories.ravel(), tables)
-            np.add.at(total, merged.reshape(histories.shape) @ scale, probability * second)
+            np.add.at(total, merged[history, histories] @ scale, probability * second)
         return total[np.asarray(reports) @ scale]
 
     def _pmf_of_copy(

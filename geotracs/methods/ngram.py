@@ -75,7 +75,7 @@ class NGram(WeightedMethod):
     def choose(
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: Tables, rng: Source
     ) -> np.ndarray:
-        """Return the reported place of each secret, one step of all trajectories at a time; see `PlaceMethod.choose`."""
+        """Return the reported places, one step of all trajectories at a time; see `PlaceMethod.choose`."""
         eps = np.broadcast_to(eps, len(secrets))
         reports = np.empty(len(secrets), dtype=np.int64)
         longest_first = np.argsort(-np.diff(offsets), kind="stable")
