@@ -9,7 +9,9 @@ import geotracs.accessor as _accessor  # noqa: F401  (registers GeoDataFrame.tra
 import geotracs.datasets as datasets
 import geotracs.domains as domains
 import geotracs.files as files
+import geotracs.loaders as loaders
 import geotracs.mechanisms as mechanisms
+import geotracs.metrics as metrics
 import geotracs.places as places
 from geotracs.budget import Guarantee
 from geotracs.compare import compare, displacement
@@ -31,7 +33,9 @@ __all__ = [
     "displacement",
     "domains",
     "files",
+    "loaders",
     "mechanisms",
+    "metrics",
     "perturb",
     "places",
 ]

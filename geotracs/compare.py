@@ -200,10 +200,10 @@ def _pair(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, trajectory: s
     before, after = _aligned(original, perturbed)
     counts = _counts(before, after)
     rows = np.flatnonzero(counts)
-    frame = original.iloc[rows].set_geometry(gpd.GeoSeries(shapely.force_2d(before[rows]), original.index[rows]))
+    flat = gpd.array.GeometryArray(shapely.force_2d(before[rows]), crs=original.crs)
     record = _record(perturbed)
     time = record.get("time") if record.get("time") in original.columns else None
-    tracks = frames.read(frame.set_crs(original.crs), trajectory, time)
+    tracks = frames.read(original.iloc[rows].set_geometry(flat), trajectory, time)
     reports, row_of = shapely.get_coordinates(after[rows]), np.repeat(rows, counts[rows])
     if tracks.order is not None:
         reports, row_of = reports[tracks.order], row_of[tracks.order]

@@ -18,6 +18,7 @@ import geotracs.crs as crs_
 from geotracs.errors import InputError, warn
 
 PARQUET = (".parquet", ".geoparquet", ".pq")
+GPX = (".gpx",)
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
 
@@ -30,7 +31,8 @@ def read(
     Parameters
     ----------
     path : str or Path
-        A file; ``name.gpkg|layername=roads`` names one of its layers, as in QGIS.
+        A file; ``name.gpkg|layername=roads`` names one of its layers, as in QGIS. Of a GPX file the points of its
+        tracks are read unless another layer is named.
     layer : str, optional
         Layer of a file that has several.
     x, y : str, optional
@@ -49,7 +51,8 @@ def read(
         elif _is(path, CSV):
             return _from_table(pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ","), x, y, crs)
         else:
-            layer = layer or _only_layer(path)
+            tracks = layer is None and _is(path, GPX)
+            layer = "track_points" if tracks else layer or _only_layer(path)
             with warnings.catch_warnings(record=True) as caught:  # GDAL quotes the coordinates it cannot read
                 warnings.simplefilter("always")
                 frame = gpd.read_file(path, layer=layer, engine="pyogrio")
@@ -57,6 +60,7 @@ def read(
             if troubles:
                 warn(f"GDAL gave {len(troubles)} warning(s) while reading {str(path)!r}; check that it is complete.")
             frame.attrs.update(_metadata(path, layer))
+            frame = _tracks(frame, path.stem) if tracks else frame
     except (DataSourceError, DataLayerError, OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -155,6 +159,17 @@ def _to_table(frame: gpd.GeoDataFrame) -> pd.DataFrame:
     names = ("lon", "lat") if frame.crs is not None and frame.crs.is_geographic else ("x", "y")
     table = pd.DataFrame(frame.drop(columns=frame.geometry.name))
     return table.assign(**{names[0]: frame.geometry.x, names[1]: frame.geometry.y})
+
+
+def _tracks(points: gpd.GeoDataFrame, name: str) -> gpd.GeoDataFrame:
+    """Return the points of GPX tracks with columns of plain names."""
+    table = {
+        "trajectory": name + "/" + points["track_fid"].astype(str),
+        "segment": points["track_seg_id"],
+        "time": points["time"],
+        "altitude": points["ele"],
+    }
+    return gpd.GeoDataFrame(table, geometry=points.geometry, crs=points.crs)
 
 
 def _only_layer(path: Path) -> str | None:

@@ -83,7 +83,7 @@ def hausdorff(before: np.ndarray, after: np.ndarray, offsets: np.ndarray) -> np.
     apart = 4 * (np.ptp(np.concatenate([before, after]), axis=0).sum() or 1)
     level = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * apart
     here, there = np.column_stack([before, level]), np.column_stack([after, level])
-    farther = np.maximum(cKDTree(there).query(here)[0], cKDTree(here).query(there)[0])
+    farther = np.maximum(cKDTree(there).query(here, workers=-1)[0], cKDTree(here).query(there, workers=-1)[0])
     return np.maximum.reduceat(farther, offsets[:-1])
 
 
@@ -173,10 +173,10 @@ def public_boxes(bounds: Bounds, count: int = BOXES) -> np.ndarray:
     (2, 4)
     """
     words = randomness.words(randomness.public_stream(), 4 * count, np.uint64)
-    sides, places = (words / 2.0**64).reshape(2, count, 2)
-    low, whole = np.array(bounds[:2]), np.subtract(bounds[2:], bounds[:2])
-    sides = (0.05 + 0.45 * sides) * whole
-    corner = low + places * (whole - sides)
+    numbers = (words / 2.0**64).reshape(count, 4)
+    whole = np.subtract(bounds[2:], bounds[:2])
+    sides = (0.05 + 0.45 * numbers[:, :2]) * whole
+    corner = bounds[:2] + numbers[:, 2:] * (whole - sides)
     return np.column_stack([corner, corner + sides])
 
 

@@ -62,6 +62,39 @@ def test_perturb_and_compare(run, source, tmp_path):
     assert "rqp_250" in said
 
 
+def test_compare_with_other_metrics(run, source, tmp_path):
+    out, places = tmp_path / "private.gpkg", tmp_path / "places.gpkg"
+    columns = ["--trajectory", "person", "--time", "t"]
+    run("perturb", source, out, "--eps", 4, "--domain", bbox(TOKYO), *columns)
+    gpd.GeoDataFrame(geometry=gpd.points_from_xy([139.65, 139.75], [35.7, 35.7]), crs=4326).to_file(places)
+    code, said, err = run("compare", source, out, "--metric", "frechet", "--metric", "hotspots", "--places", places)
+    assert (code, err) == (0, "")
+    expected = geotracs.compare(
+        files.read(source), files.read(out), metrics=["frechet", "hotspots"], places=files.read(places)
+    )
+    assert said == expected.to_string() + "\n"
+    assert [line.split()[0] for line in said.splitlines()] == ["frechet", "hotspots"]
+    code, said, err = run("compare", source, out, "--metric", "nope")
+    assert code == 2
+    assert "`metrics` must be some of ['ae'" in err
+
+
+def test_gpx_in(run, tmp_path):
+    path, out = tmp_path / "ride.gpx", tmp_path / "private.gpkg"
+    points = "".join(f'<trkpt lat="35.7" lon="139.6{i}"><time>2026-01-01T10:00:0{i}Z</time></trkpt>' for i in range(3))
+    path.write_text(
+        f'<gpx version="1.1" creator="me" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>{points}</trkseg></trk></gpx>'
+    )
+    columns = ["--trajectory", "trajectory", "--time", "time"]
+    code, said, _ = run("perturb", path, out, "--eps", 4, "--domain", bbox(TOKYO), *columns)
+    assert code == 0
+    assert "3 locations" in said
+    assert files.read(out)["trajectory"].tolist() == ["ride/0"] * 3
+    code, said, _ = run("compare", path, out, "--by", "trajectory", "--metric", "hausdorff")
+    assert code == 0
+    assert "ride/0" in said
+
+
 def test_command_line_is_the_function(run, source, tmp_path):
     out = tmp_path / "private.parquet"
     code, _, err = run(

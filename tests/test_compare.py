@@ -5,9 +5,10 @@ import pytest
 import shapely
 
 import geotracs
-from geotracs import InputError
+from geotracs import InputError, metrics
 from geotracs.compare import displacement
 from geotracs.metrics import summary
+from tests.conftest import TOKYO
 
 
 @pytest.fixture
@@ -119,3 +120,184 @@ def test_bad_pairs(pair):
 
 def test_summary_of_nothing():
     assert all(np.isnan(value) for value in summary(np.array([])).values())
+
+
+@pytest.fixture
+def release(tracks):
+    private = geotracs.perturb(tracks, 4, domain=TOKYO, trajectory="person", time="t", keep=[])
+    return tracks, private
+
+
+TRAJECTORY_METRICS = ["hausdorff", "frechet", "hotspots"]
+WHOLE_METRICS = ["range_query", "grid", "origin_destination", "trip_length"]
+
+
+def test_all_metrics_by_name(release):
+    names = [*TRAJECTORY_METRICS, "rqp", *WHOLE_METRICS, "ae"]
+    result = geotracs.compare(*release, metrics=names, within=[500])
+    assert list(result.index) == [*TRAJECTORY_METRICS, "rqp_500", *WHOLE_METRICS, "ae"]
+    assert np.isfinite(result).all()
+    pd.testing.assert_series_equal(result, release[0].tracs.compare(release[1], metrics=names, within=[500]))
+    assert geotracs.compare(*release, metrics="grid")["grid"] == result["grid"]
+    default = geotracs.compare(*release)
+    pd.testing.assert_series_equal(default, geotracs.compare(*release, metrics=["ae", "median", "p95", "max", "rqp"]))
+    assert default["ae"] == result["ae"]
+    assert geotracs.compare(*release, metrics=["max", "ae", "max"]).index.tolist() == ["max", "ae"]
+
+
+def test_nothing_is_lost_when_nothing_is_moved(release):
+    tracks, private = release
+    same = private.assign(geometry=tracks.geometry)
+    same.attrs = private.attrs
+    result = geotracs.compare(tracks, same, metrics=[*TRAJECTORY_METRICS, *WHOLE_METRICS])
+    assert result.tolist() == [0] * 7
+
+
+def test_trajectory_metrics_are_measured_in_metres_and_in_order_of_time():
+    """Two walks along a meridian and their reports, 1 minute of latitude apart; rows in a mess."""
+    minute = 1 / 60
+    before = gpd.GeoDataFrame(
+        {"who": ["a", "a", "b", "a"], "t": [3, 1, 1, 2]},
+        geometry=gpd.points_from_xy([5] * 4, [50 + 2 * minute, 50, 50, 50 + minute]),
+        crs=4326,
+    )
+    after = before.assign(geometry=gpd.points_from_xy([5] * 4, [50 + 3 * minute, 50 + minute, 50, 50 + 2 * minute]))
+    after = after.set_crs(4326)
+    after.attrs["tracs"] = {"trajectory": "who", "time": "t"}
+    by = geotracs.compare(before, after, metrics=["ae", "hausdorff", "frechet"], by="trajectory")
+    assert by.index.tolist() == ["a", "b"]
+    mile = 1853.8  # a minute of latitude at 50 degrees north
+    assert by.loc["a"].tolist() == pytest.approx([mile] * 3, rel=5e-3)  # the scale of the plane is that of a sphere
+    assert by.loc["b"].tolist() == [0, 0, 0]
+    overall = geotracs.compare(before, after, metrics=["hausdorff"])
+    assert overall["hausdorff"] == pytest.approx(by["hausdorff"].mean())
+    # Backwards, the reports are as near as before but not in order.
+    after["geometry"] = after.geometry.to_numpy()[[1, 0, 2, 3]]
+    by = geotracs.compare(before, after, metrics=["hausdorff", "frechet"], by="who")
+    assert by.loc["a", "hausdorff"] == pytest.approx(mile, rel=5e-3)
+    assert by.loc["a", "frechet"] == pytest.approx(3 * mile, rel=5e-3)
+
+
+@pytest.mark.parametrize("crs", [3857, 32654, 6668])
+def test_metrics_do_not_depend_on_the_crs(release, crs):
+    """Not on its units nor on its scale, which is wrong by a quarter in Web Mercator here."""
+    tracks, private = release
+    names = [*TRAJECTORY_METRICS, *WHOLE_METRICS]
+    expected = geotracs.compare(tracks, private, metrics=names)
+    moved = private.to_crs(crs)
+    assert moved.attrs == private.attrs
+    result = geotracs.compare(tracks.to_crs(crs), moved, metrics=names)
+    assert result.to_numpy() == pytest.approx(expected.to_numpy(), rel=1e-3)
+
+
+def test_grid_and_boxes_cover_the_domain_on_record(release, monkeypatch):
+    """So that two releases over one domain are measured alike; without a record they cover what is there."""
+    seen = []
+    public_boxes = metrics.public_boxes
+    monkeypatch.setattr(metrics, "public_boxes", lambda bounds: seen.append(bounds) or public_boxes(bounds))
+    tracks, private = release
+    geotracs.compare(tracks, private, metrics="range_query")
+    private.attrs = {}
+    geotracs.compare(tracks, private, metrics="range_query")
+    (west, south, east, north), own = seen
+    assert [east - west, north - south] == pytest.approx([40_680, 39_950], rel=5e-3)  # 0.45 by 0.36 degrees
+    assert own[2] - own[0] < east - west
+    assert own[3] - own[1] < north - south
+
+
+def test_hotspots_of_places(release):
+    """Each location counts for its nearest place, whatever CRS the layer is in."""
+    tracks, private = release
+    layer = gpd.GeoSeries.from_xy([139.65, 139.75, 139.65, 139.75, 10], [35.65, 35.65, 35.75, 35.75, 0], crs=4326)
+    lost = geotracs.compare(tracks, private, metrics="hotspots", by="trajectory", places=layer.to_crs(3857))
+    here, there = (
+        np.abs(frame.geometry.y.to_numpy()[:, None] - layer.y.to_numpy()[:4])
+        + np.abs(frame.geometry.x.to_numpy()[:, None] - layer.x.to_numpy()[:4])
+        for frame in (tracks, private)
+    )
+    here, there = here.argmin(axis=1), there.argmin(axis=1)
+    hot = np.bincount(here).argmax()
+    expected = ((here == hot) & (there != hot)).astype(float)
+    expected = pd.Series(expected).groupby(tracks["person"].to_numpy(), sort=False).sum()
+    assert lost["hotspots"].to_dict() == expected.to_dict()
+    discs = gpd.GeoDataFrame(geometry=shapely.buffer(np.asarray(layer.values)[:4], 0.01), crs=4326)
+    among_discs = geotracs.compare(tracks, private, metrics="hotspots", by="trajectory", places=discs)
+    pd.testing.assert_frame_equal(among_discs, lost)
+    for bad, match in (
+        (layer.set_crs(None, allow_override=True), "`places` must be"),
+        ([1], "`places` must be"),
+        (layer.iloc[:0], "no place with a geometry"),
+    ):
+        with pytest.raises(InputError, match=match):
+            geotracs.compare(tracks, private, metrics="hotspots", places=bad)
+
+
+def test_lines_and_missing_rows_have_trajectory_metrics_too():
+    before = gpd.GeoDataFrame(
+        {"id": [1, 2, 3]},
+        geometry=[shapely.LineString([(0, 0), (1, 0)]), None, shapely.LineString([(5, 5, 1), (6, 6, 1), (7, 7, 1)])],
+        crs=32654,
+    )
+    after = before.copy()
+    after.geometry = before.geometry.translate(30, 40)
+    by = geotracs.compare(before, after, metrics=["ae", "hausdorff"], by="trajectory")
+    assert by.index.tolist() == [0, 2]
+    assert by["hausdorff"].to_numpy() == pytest.approx([50, 50], rel=0.05)
+    assert np.isfinite(geotracs.compare(before, after, metrics=WHOLE_METRICS)).all()
+
+
+def test_repeated_labels_and_another_geometry_name(release):
+    names = ["hausdorff", "frechet", "grid"]
+    expected = geotracs.compare(*release, metrics=names)
+    tracks, private = (
+        frame.rename_geometry("where").assign(geometry="not me").set_axis([1, 2] * 30) for frame in release
+    )
+    private.attrs = release[1].attrs
+    pd.testing.assert_series_equal(geotracs.compare(tracks, private, metrics=names), expected)
+
+
+def test_local_crs_and_antimeridian_and_globe():
+    local = 'ENGCRS["site",EDATUM["origin"],CS[Cartesian,2],AXIS["x",east],AXIS["y",north],LENGTHUNIT["foot",0.3048]]'
+    before, after = (gpd.GeoDataFrame(geometry=[shapely.Point(x, 0)], crs=local) for x in (0, 1000))
+    assert geotracs.compare(before, after, metrics="frechet")["frechet"] == pytest.approx(304.8)
+    places = gpd.GeoSeries([shapely.Point(0, 0), shapely.Point(1000, 0)], crs=local)
+    assert geotracs.compare(after, before, metrics="hotspots", places=places)["hotspots"] == 1
+    before, after = (gpd.GeoDataFrame(geometry=[shapely.Point(x, 0)], crs=4326) for x in (179.99, -179.99))
+    assert geotracs.compare(before, after, metrics="hausdorff")["hausdorff"] == pytest.approx(2226, rel=1e-3)
+    before, after = (
+        gpd.GeoDataFrame(geometry=gpd.points_from_xy([x, x + 120, x + 240], [0] * 3), crs=4326) for x in (-170, -160)
+    )
+    with pytest.raises(InputError, match="more than half of the globe"):
+        geotracs.compare(before, after, metrics="hausdorff")
+
+
+@pytest.mark.parametrize("by", [None, "trajectory"])
+def test_metrics_of_nothing(release, by):
+    tracks, private = (frame.iloc[:0] for frame in release)
+    names = TRAJECTORY_METRICS if by else [*TRAJECTORY_METRICS, *WHOLE_METRICS]
+    result = geotracs.compare(tracks, private, metrics=names, by=by)
+    assert len(result) == (0 if by else 7)
+    assert result.isna().all(axis=None)
+
+
+def test_metrics_that_do_not_fit(release):
+    for arguments, match in (
+        ({"metrics": ["ae", "hausdorf"]}, r"`metrics` must be some of \['ae', .*'trip_length'\], got 'hausdorf'"),
+        ({"metrics": []}, "`metrics` must be some of"),
+        ({"metrics": [3]}, "`metrics` must be some of"),
+        ({"metrics": "grid", "by": "person"}, "'grid' is a metric of all trajectories together"),
+        ({"metrics": "frechet", "by": "speed"}, "'frechet' is a metric of whole trajectories"),
+        ({"metrics": "frechet", "by": "nope"}, "'frechet' is a metric of whole trajectories"),
+    ):
+        with pytest.raises(InputError, match=match):
+            geotracs.compare(*release, **arguments)
+
+
+def test_without_a_record_by_names_the_trajectory(release):
+    tracks, private = release
+    expected = geotracs.compare(tracks, private, metrics="hausdorff", by="trajectory")["hausdorff"]
+    private.attrs = {}
+    by = geotracs.compare(tracks, private, metrics="hausdorff", by="person")["hausdorff"]
+    assert by.to_numpy() == pytest.approx(expected.to_numpy(), rel=5e-3)  # the plane is another one
+    with pytest.raises(InputError, match="no column 'nope'"):
+        geotracs.compare(tracks, private, metrics="hausdorff", by="nope")

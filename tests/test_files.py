@@ -97,3 +97,16 @@ def test_missing_geometries_in_csv(private, tmp_path):
     files.write(private, tmp_path / "p.csv")
     assert files.read(tmp_path / "p.csv").geometry.isna().sum() == 1
     assert np.isclose(pd.read_csv(tmp_path / "p.csv")["lon"].iloc[1], private.geometry.x.iloc[1])
+
+
+def test_gpx_tracks_are_read_unless_another_layer_is_named(tmp_path):
+    path = tmp_path / "ride.gpx"
+    path.write_text(
+        '<gpx version="1.1" creator="me" xmlns="http://www.topografix.com/GPX/1/1"><wpt lat="1" lon="2"/><trk><trkseg>'
+        '<trkpt lat="35.7" lon="139.6"><time>2026-01-01T10:00:00Z</time></trkpt></trkseg></trk></gpx>'
+    )
+    frame = files.read(path)
+    assert list(frame.columns) == ["trajectory", "segment", "time", "altitude", "geometry"]
+    assert frame["trajectory"].tolist() == ["ride/0"]
+    assert frame.geometry.x.tolist() == [139.6]
+    assert files.read(f"{path}|layername=waypoints").geometry.x.tolist() == [2]

@@ -28,6 +28,7 @@ ORDER = [
     "compare",
     "datasets",
     "files",
+    "loaders",
     "maps",
     "experiments",
     "accessor",
