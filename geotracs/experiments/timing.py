@@ -39,7 +39,7 @@ def time_table(data: str | Path, *, recipes: Mapping[str, Recipe] = DISCRETE, re
     return frame.assign(times_tracs_c=frame["ours"] / frame.loc[frame["method"] == "tracs-c", "ours"].iloc[0])
 
 
-def growth(*, sizes: Sequence[int] = SIZES, recipes: Mapping[str, Recipe] = DISCRETE, repeats: int = 2) -> pd.DataFrame:
+def growth(*, sizes: Sequence[int] = SIZES, recipes: Mapping[str, Recipe] = GROWING, repeats: int = 2) -> pd.DataFrame:
     """Return milliseconds per location by the number of places, which are uniform in the unit square.
 
     TraCS draws in constant time and looks the nearest place up in a tree, in logarithmic time. The exponential
