@@ -97,17 +97,24 @@ def random_tracks(space: str, tracks: int) -> Setup:
     return Setup(name, xy, offsets, domain, dummy=True, fresh=1, published_runs=1000)
 
 
-def short_side(*, repeats: int = 10_000, published: str | Path | None = None) -> pd.DataFrame:
+def short_side(
+    *, repeats: int = 10_000, recipes: Mapping[str, Recipe] = CONTINUOUS, published: str | Path | None = None
+) -> pd.DataFrame:
     """Return the mean error on a track along the short side of [0,2) x [0,10), where TraCS-D wins (Figure 5)."""
     x = np.arange(1, 10) / 5
     xy = np.asfortranarray(np.column_stack([x, np.ones(len(x))]))
     _, name, domain = SPACES["long"]
     setup = Setup(name, xy, np.array([0, len(xy)]), domain, dummy=True, published_runs=1000)
-    return table("continuous-experiment_1_3", setup, CONTINUOUS, repeats=repeats, published=published)
+    return table("continuous-experiment_1_3", setup, recipes, repeats=repeats, published=published)
 
 
 def city_continuous(
-    data: str | Path, name: str, *, repeats: int = 20, published: str | Path | None = None
+    data: str | Path,
+    name: str,
+    *,
+    repeats: int = 20,
+    recipes: Mapping[str, Recipe] = CONTINUOUS,
+    published: str | Path | None = None,
 ) -> pd.DataFrame:
     """Return the mean error in degrees on the tracks of a city's first 100 users (Figure 7).
 
@@ -119,7 +126,7 @@ def city_continuous(
         Which city.
     """
     setup = replace(city(data, name, published_runs=20), places=None)
-    return table(f"continuous-experiment_5_{name}", setup, CONTINUOUS, repeats=repeats, published=published)
+    return table(f"continuous-experiment_5_{name}", setup, recipes, repeats=repeats, published=published)
 
 
 def square_wave(*, repeats: int = 1000, published: str | Path | None = None) -> pd.DataFrame:

@@ -36,6 +36,7 @@ USERS = {"tky": (0, 10), "chi": (100, 200)}
 """From whom the published figures over places come. The paper's mean length of 13 for Chicago is theirs."""
 NEAR = 0.1
 """Degrees within which a range query finds a report."""
+CELLS = {"exponential 10x10": 10, "exponential 100x100": 100, "tracs-c": None}
 HOT = 0.2
 """Share of the visited places that are hotspots."""
 
@@ -157,19 +158,26 @@ def hotspots(
     return frame.assign(experiment=f"{name}_formula") if formula else frame
 
 
-def gridding(*, repeats: int = 20_000, published: str | Path | None = None) -> pd.DataFrame:
+def gridding(
+    *, repeats: int = 20_000, cells: Mapping[str, int | None] = CELLS, published: str | Path | None = None
+) -> pd.DataFrame:
     """Return the error for one location, a corner: the exponential mechanism over cells, and TraCS-C (the appendix).
 
     A report of the exponential mechanism is uniform in its cell.
+
+    Parameters
+    ----------
+    cells : dict
+        How many cells along a side, by the names of the rows; None for TraCS-C.
     """
     at = Setup("[0,1) x [0,1)", np.zeros((repeats, 2)), np.arange(repeats + 1), fresh=1, published_runs=200)
     rows, name = [], "gridding_em"
-    for label, cells in (("exponential 10x10", 10), ("exponential 100x100", 100), ("tracs-c", None)):
-        recipe = TRACS_C if cells is None else Recipe("exponential")
-        setup = at if cells is None else replace(at, places=_cell_centres(cells))
+    for label, side in cells.items():
+        recipe = TRACS_C if side is None else Recipe("exponential")
+        setup = at if side is None else replace(at, places=_cell_centres(side))
         for epsilon in EPSILONS:
             rng = stream(name, label, epsilon)
-            result = measure(setup, recipe, epsilon, repeats, rng, _uniform_in_cell(cells, rng))
+            result = measure(setup, recipe, epsilon, repeats, rng, _uniform_in_cell(side, rng))
             rows.append({"experiment": name, "space": at.space, "method": label, "epsilon": epsilon} | result)
     return with_published(pd.DataFrame(rows), name, published)
 
@@ -206,14 +214,14 @@ def _hotspot_statistic(setup: Setup, formula: bool) -> Statistic:
     return statistic
 
 
-def _cell_centres(cells: int) -> Points:
-    middles = (np.arange(cells) + 0.5) / cells
+def _cell_centres(side: int) -> Points:
+    middles = (np.arange(side) + 0.5) / side
     return Points(np.array(np.meshgrid(middles, middles)).reshape(2, -1).T)
 
 
-def _uniform_in_cell(cells: int | None, rng: randomness.Source) -> Statistic:
+def _uniform_in_cell(side: int | None, rng: randomness.Source) -> Statistic:
     def statistic(setup: Setup, reports: np.ndarray, recipe: Recipe) -> np.ndarray:
-        inside = 0 if cells is None else (uniform(rng, len(reports)) - 0.5) / cells
+        inside = 0 if side is None else (uniform(rng, len(reports)) - 0.5) / side
         return np.hypot(*(reports + inside - setup.xy).T)
 
     return statistic
