@@ -167,4 +167,21 @@ def expected_error(
     return float(np.hypot(*(reports - xy).T).mean())
 
 
-__all__ = ["KRR", "METHODS", "Method", "PlaceMethod", "TracsC", "TracsD", "choose", "expected_error", "make", "run"]
+__all__ = [
+    "ATP",
+    "KRR",
+    "LSRR",
+    "METHODS",
+    "Exponential",
+    "Method",
+    "NGram",
+    "PlaceMethod",
+    "PlanarLaplace",
+    "Strawman",
+    "TracsC",
+    "TracsD",
+    "choose",
+    "expected_error",
+    "make",
+    "run",
+]

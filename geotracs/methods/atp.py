@@ -101,7 +101,7 @@ class ATP(WeightedMethod):
 
     def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: np.ndarray, tables: Tables) -> np.ndarray:
         """Return the weights of all places for a pivot; see `WeightedMethod.weights`."""
-        return mechanism.Exponential(eps, tables.spread).weights(distances(tables.places, secrets))
+        return mechanism.Exponential(eps, tables.spread).weights(distances(tables.places[secrets], tables.places))
 
     def choose(
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: Tables, rng: Source
@@ -216,7 +216,7 @@ def _weights_among(allowed: np.ndarray, secrets: np.ndarray, eps: np.ndarray, ta
         there = allowed[:, order]
         sides.append(axis[order[-1 - there[:, ::-1].argmax(axis=1)]] - axis[order[there.argmax(axis=1)]])
     spread = np.minimum(np.hypot(*sides), tables.spread)
-    return mechanism.Exponential(eps, spread).weights(distances(tables.places, secrets), allowed)
+    return mechanism.Exponential(eps, spread).weights(distances(tables.places[secrets], tables.places), allowed)
 
 
 def _merge(first: np.ndarray, second: np.ndarray, tables: Tables) -> np.ndarray:

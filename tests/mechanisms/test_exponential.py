@@ -49,6 +49,16 @@ def test_all_at_one_point_are_equally_likely():
     assert Exponential(3.0, 0.0).pmf(np.zeros((1, 4)))[0] == pytest.approx(np.full(4, 0.25))
 
 
+@pytest.mark.parametrize(("eps", "spread"), [(5e-324, 1.0), (600.0, 1e-310), (1e-6, 1e300)])
+def test_numbers_at_the_ends_of_the_doubles(eps, spread):
+    distances = np.array([[0.0, 1.0, 1e-320], [1.0, 0.0, 1.0]])
+    for allowed in (None, np.array([[True, True, False]] * 2)):
+        weights = Exponential(eps, spread).weights(distances, allowed)
+        mass = weights.sum(axis=1)
+        assert (weights[:, 0] >= Exponential(eps, spread).lightest).all()
+        assert ((mass >= HEAVIEST) & (mass <= 3 * HEAVIEST)).all()
+
+
 def test_bad_arguments():
     for spread in (-1.0, np.inf, np.nan, np.array([1.0, -1.0])):
         with pytest.raises(InputError, match="`spread` must be"):

@@ -17,7 +17,7 @@ def mixed_groups(seed, count=9, groups=3):
 
 
 def mechanism_of(groups, count=3):
-    return Staircase(lambda some: groups[some], len(groups), count)
+    return Staircase(lambda rows, columns: groups[np.ix_(rows, columns)], len(groups), count)
 
 
 def worst_by_hand(groups, weights):

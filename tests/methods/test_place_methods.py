@@ -306,6 +306,8 @@ def test_bad_options():
             methods.make("atp", {"k": k})
     with pytest.raises(InputError, match=r"k-rr has no option 'window'; its options are \[\]"):
         methods.make("k-rr", {"window": "ogpm"})
+    with pytest.raises(InputError, match="at most 131,072 of them, got 131,073"):
+        methods.make("l-srr").prepare(np.zeros((2**17 + 1, 2)), 1.0, SQUARE)
     recipe = methods.make("atp")
     tables = recipe.prepare(np.random.default_rng(0).random((80, 2)), 1.0, SQUARE)
     with pytest.raises(InputError, match=r"all 80\*\*2 trajectories"):
