@@ -16,6 +16,7 @@ import geotracs.experiments.figures as figures
 import geotracs.experiments.timing as timing
 from geotracs.errors import InputError
 from geotracs.experiments.published import ratios
+from geotracs.experiments.setups import EPSILONS
 
 QUICK = 40
 """A quick run has so many times fewer repeats."""
@@ -125,7 +126,7 @@ def reproduce(
         frames[section.key] = run_section(section, data, published, quick=quick)
         figures.save(frames[section.key], folder / f"{section.key}.png")
         image = f"{folder.name}/{section.key}.png"
-        parts.append(_section_text(section, frames[section.key], image, data, quick=quick))
+        parts.append(_section_text(section, frames[section.key], image, data, published, quick=quick))
     left_out = [] if data is not None else [section.title for section in SECTIONS if section.data]
     end = f"## What the published code does\n\n{WORDS['differences']}\n"
     out.write_text("\n".join([_head(frames, quick, left_out), *parts, end]))
@@ -201,6 +202,7 @@ def _section_text(
     frame: pd.DataFrame,
     image: str,
     data: str | Path | None,
+    published: str | Path | None,
     *,
     quick: bool,
 ) -> str:
@@ -211,9 +213,9 @@ def _section_text(
     elif agreement(frame):
         lines.append(agreement(frame))
     if section.key == "synthetic-unit":
-        explained = continuous.strawman_as_published(repeats=_repeats(section, quick))
-        lines += ["The strawman with the published flips, and the epsilon that it spends:", wide(explained)]
-        lines += [markdown(explained[["epsilon", "spent"]])]
+        explained = continuous.strawman_as_published(repeats=_repeats(section, quick), published=published)
+        lines += ["The strawman with the published flips, and the epsilon that it spends:"]
+        lines += [markdown(explained[["epsilon", "spent", "published", "ours", "se"]])]
     if section.key == "hotspots":
         formula = discrete.hotspots(data, repeats=_repeats(section, quick), formula=True)
         lines += ["The paper's formula:", wide(formula)]
@@ -224,17 +226,25 @@ def _section_text(
 def wide(frame: pd.DataFrame) -> str:
     """Return an experiment's frame as a Markdown table, epsilon across where there is one."""
     if not {"epsilon", "ours", "se", "published"} <= set(frame.columns):
-        shown = frame.drop(columns=["experiment"])
-        if "share" in shown:
-            best = shown.loc[shown.groupby("epsilon")["ours"].idxmin(), ["epsilon", "share", "ours", "se"]]
-            return markdown(best.rename(columns={"share": "best share"}))
-        if "size" in shown:
-            shown = shown[shown["epsilon"].isin([2, 4, 6, 8, 10])]
-        return markdown(shown)
+        return markdown(_short(frame))
     cells = [_cell(*row) for row in frame[["published", "ours", "se"]].itertuples(index=False)]
     table = frame.assign(cell=cells).pivot_table("cell", "method", "epsilon", aggfunc="first", sort=False)
     table.columns = [f"eps {epsilon:g}" for epsilon in table.columns]
     return markdown(table.reset_index())
+
+
+def _short(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return what a reader wants of the frames that are not by method and epsilon alone."""
+    experiment = frame["experiment"].iloc[0]
+    if experiment == "epsilon-split":
+        best = frame.loc[frame.groupby("epsilon")["ours"].idxmin(), ["epsilon", "share", "ours", "se"]]
+        return best.rename(columns={"share": "best share"})
+    if experiment == "growth":
+        table = frame.pivot_table("ours", "method", "places", sort=False)
+        return table.rename(columns="{:,} places".format).reset_index()
+    if experiment == "sectors":
+        frame = frame[frame["epsilon"].isin(EPSILONS)]
+    return frame[[name for name in frame.columns if frame[name].nunique() > 1]]
 
 
 def markdown(frame: pd.DataFrame) -> str:
