@@ -6,6 +6,7 @@ standard errors of the difference: right code fails that in 1 of 100 figures.
 """
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ import pytest
 import geotracs.experiments as experiments
 import geotracs.methods as methods
 from geotracs import InputError
+from geotracs.cli import main
 from geotracs.experiments import discrete, report
 from geotracs.experiments.cities import city
 from geotracs.experiments.exact import spent
@@ -28,7 +30,7 @@ DATA = SHARED / "data"
 NORMAL_99 = 2.6
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _files(published, checkins):
     """Skip, saying so, where the published figures or the check-ins are not."""
     published("continuous-experiment_1_1")
@@ -67,6 +69,7 @@ SMALL_RUNS = {
 }
 
 
+@pytest.mark.usefixtures("_files")
 @pytest.mark.parametrize("name", LARGE_RUNS)
 def test_tracs_agrees_with_the_published_figures(name):
     run, within = LARGE_RUNS[name]
@@ -75,6 +78,7 @@ def test_tracs_agrees_with_the_published_figures(name):
     assert apart(frame).max() <= within
 
 
+@pytest.mark.usefixtures("_files")
 @pytest.mark.parametrize("name", SMALL_RUNS)
 def test_tracs_agrees_as_far_as_a_small_published_run_can_tell(name):
     run, within = SMALL_RUNS[name]
@@ -85,6 +89,7 @@ def test_tracs_agrees_as_far_as_a_small_published_run_can_tell(name):
     assert (frame["se"] < frame["published_se"]).all()
 
 
+@pytest.mark.usefixtures("_files")
 def test_only_the_second_hundred_of_chicago_agrees(monkeypatch):
     monkeypatch.setitem(discrete.USERS, "chi", (0, 100))
     frame = tracs(experiments.city_places(DATA, "chi", recipes=TRACS, published=PUBLISHED))
@@ -93,6 +98,7 @@ def test_only_the_second_hundred_of_chicago_agrees(monkeypatch):
     assert round(city(DATA, "chi", (100, 200)).lengths.mean()) == 13  # as the paper says
 
 
+@pytest.mark.usefixtures("_files")
 def test_cities_are_those_of_the_paper():
     tokyo, chicago = city(DATA, "tky"), city(DATA, "chi")
     assert (tokyo.places.count, chicago.places.count) == (7798, 1000)
@@ -128,6 +134,7 @@ def test_what_becomes_of_the_papers_claims():
     assert side.loc["tracs-d / tracs-c"].to_numpy() == pytest.approx([0.498, 0.498], abs=0.01)
 
 
+@pytest.mark.usefixtures("_files")
 def test_published_strawman_is_explained_by_its_flips():
     frame = experiments.strawman_as_published(published=PUBLISHED)
     assert apart(frame).max() < 0.05
@@ -144,6 +151,7 @@ def test_what_the_published_k_rr_spends():
         assert spent(eps, k) > eps
 
 
+@pytest.mark.usefixtures("_files")
 def test_published_direction_error_is_explained_by_its_measure():
     frame = experiments.direction_error(published=PUBLISHED)
     # 20 figures at 3.5 standard errors: a false alarm in 1 of 100 seeds.
@@ -186,6 +194,7 @@ class TrueDirection(TracsD):
         return mechanism
 
 
+@pytest.mark.usefixtures("_files")
 def test_the_true_direction_above_10_breaks_the_promise_and_hardly_helps(monkeypatch):
     """So the published trajectory-level columns of TraCS-D are met all the same."""
     frame = tracs(experiments.trajectory_epsilon(DATA, "chi", repeats=50, recipes=TRACS, published=PUBLISHED))
@@ -202,12 +211,14 @@ def test_the_true_direction_above_10_breaks_the_promise_and_hardly_helps(monkeyp
     assert np.arctan2(*(reports - 0.1).T) == pytest.approx(np.full(20, np.arctan2(0.2, 0.3)), abs=1e-8)
 
 
+@pytest.mark.usefixtures("_files")
 def test_hotspots_by_the_papers_formula_are_more():
     frame = experiments.hotspots(DATA, recipes=TRACS, formula=True)
     code = experiments.hotspots(DATA, recipes=TRACS)
     assert (frame["ours"] > 1.1 * code["ours"]).all()
 
 
+@pytest.mark.usefixtures("_files")
 def test_published_ngram_is_explained_and_ours_is_not_it():
     for frame in (
         experiments.city_places(DATA, "tky", repeats=2, recipes=ngram(), paper=True, published=PUBLISHED),
@@ -222,6 +233,7 @@ def ngram():
     return {"ngram": Recipe("ngram", repeats=2)}
 
 
+@pytest.mark.usefixtures("_files")
 def test_tracs_is_at_least_40_times_faster_than_methods_over_places():
     recipes = {label: discrete.DISCRETE[label] for label in ("tracs-c", "tracs-d", "ngram", "atp")}
     times = experiments.time_table(DATA, recipes=recipes, repeats=1).set_index("method")["ours"]
@@ -280,6 +292,7 @@ def test_exact_figures():
         assert part["ours"].iloc[0] > 1.2 * part["ours"].min()
 
 
+@pytest.mark.usefixtures("_files")
 def test_quick_report(tmp_path):
     out = tmp_path / "paper.md"
     keys = ("synthetic-unit", "direction-error", "hotspots", "square-wave", "circular-area", "sectors", "epsilon-split")
@@ -327,3 +340,18 @@ def test_epsilons_are_the_papers():
     shared = discrete.shared(113.0, Setup("test", np.zeros((4, 2)), np.array([0, 3, 4])))
     assert shared == pytest.approx([113 / 3] * 3 + [113])
     assert discrete.shared(9000.0, Setup("test", np.zeros((1, 2)), np.array([0, 1]))).max() < 700
+
+
+def test_command_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    out = tmp_path / "r.md"
+    arguments = ["reproduce", "--quick", "--only", "circular-area", "--published", str(PUBLISHED), "--out", str(out)]
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert end.value.code == 0
+    assert "Written:" in capsys.readouterr().out
+    assert out.read_text().startswith("# The paper, again")
+    with pytest.raises(SystemExit) as end:
+        main(["reproduce", "--only", "figure-4", "--out", str(out)])
+    assert end.value.code == 2
+    assert "There is no experiment" in capsys.readouterr().err

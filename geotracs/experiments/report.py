@@ -244,7 +244,7 @@ def _short(frame: pd.DataFrame) -> pd.DataFrame:
         return table.rename(columns="{:,} places".format).reset_index()
     if experiment == "sectors":
         frame = frame[frame["epsilon"].isin(EPSILONS)]
-    return frame[[name for name in frame.columns if frame[name].nunique() > 1]]
+    return frame[[name for name in frame.columns if len(set(frame[name])) > 1]]
 
 
 def markdown(frame: pd.DataFrame) -> str:
