@@ -1,5 +1,6 @@
 """One plot for each experiment: ours as full lines, the published figures as dashes of the same colour."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -90,13 +91,13 @@ def _lines(frame: pd.DataFrame, ax: Any) -> None:
     ax.set_xlabel("epsilon of a trajectory" if "trajectory" in experiment else "epsilon")
     ax.set_ylabel(AXES.get(experiment, f"mean error{' (degrees)' if degrees else ''}"))
     ax.set_ylim(bottom=0)
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", ncols=1 + (frame["method"].nunique() > 4))
 
 
 def _split(frame: pd.DataFrame, ax: Any) -> None:
     for epsilon, part in frame.groupby("epsilon"):
         ax.errorbar(part["share"], part["ours"], part["se"], marker="o", ms=3, label=f"epsilon {epsilon:g}")
-    ax.axvline(3.14159 / 4.14159, color="grey", ls=":", label="pi / (pi + 1)")
+    ax.axvline(math.pi / (math.pi + 1), color="grey", ls=":", label="pi / (pi + 1)")
     ax.set_xlabel("share of epsilon for the direction")
     ax.set_ylabel("mean error of tracs-d")
     ax.legend(fontsize="small")
