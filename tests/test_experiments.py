@@ -131,7 +131,7 @@ def test_what_becomes_of_the_papers_claims():
     assert unit.loc["tracs-d / strawman k=6"].to_numpy() == pytest.approx([0.911, 0.81], abs=0.005)
     assert wave.loc["tracs-d / tracs-d r-sw"].to_numpy() == pytest.approx([0.526, 0.925], abs=0.005)
     short = experiments.short_side()
-    wide = short.pivot(index="epsilon", columns="method", values="ours")
+    wide = short.pivot_table("ours", "epsilon", "method")
     assert (wide["tracs-d"] < wide["tracs-c"]).all()
     side = ratios(short).set_index("ratio")
     assert side.loc["tracs-d / tracs-c"].to_numpy() == pytest.approx([0.498, 0.498], abs=0.01)
