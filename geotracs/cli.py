@@ -256,6 +256,23 @@ def demo_command(context, out, eps, people, overwrite):
     click.echo(f"\n{releases['tracs-d'].tracs.guarantee}")
 
 
+@cli.command("reproduce")
+@click.option("--data", help="Folder of the check-ins: tky_checkins.csv.gz and chi_checkins.csv.gz.")
+@click.option("--published", help="Folder of the figures that the paper's authors published, to compare with.")
+@click.option("--out", default="report.md", show_default=True, help="The report; its plots go into a folder beside it.")
+@click.option("--only", multiple=True, help="Make only this experiment; repeat it.")
+@click.option("--quick", is_flag=True, help="Few repeats, to try it.")
+def reproduce_command(data, published, out, only, quick):
+    """Make every figure and table of the paper's evaluation again, with baselines that are eps-LDP.
+
+    Takes some minutes. Without --data the experiments on Tokyo and Chicago are left out.
+    """
+    from geotracs.experiments import reproduce
+
+    frames = reproduce(data, published, out, quick=quick, only=only, progress=sys.stderr.isatty())
+    click.echo(f"Written: {out}, {len(frames)} experiments.")
+
+
 def _domain(text: str | None) -> Any:
     """A bounding box or a file."""
     if text is None or Path(text.partition("|")[0]).exists():

@@ -65,9 +65,9 @@ def source(rng: int | np.random.Generator | None = None) -> Source:
     return chosen
 
 
-def public_stream() -> Keystream:
-    """Return always the same words, to try things on public information; never for a private location."""
-    return Keystream(bytes(KEY_BYTES))
+def public_stream(number: int = 0) -> Keystream:
+    """Return always the same words for a number, to try things on public information; never for a private location."""
+    return Keystream(bytes(KEY_BYTES), number)
 
 
 def words(rng: Source, n: int, dtype: type) -> np.ndarray:

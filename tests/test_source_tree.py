@@ -35,6 +35,7 @@ ORDER = [
     "files",
     "loaders",
     "maps",
+    "experiments",
     "accessor",
     "__init__",
     "cli",
