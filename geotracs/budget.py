@@ -1,9 +1,9 @@
 """Epsilon: checking it, sharing it, and saying what it guarantees."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from numbers import Real
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -113,14 +113,13 @@ class Guarantee:
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
         """Read the record that `perturb` leaves in a frame's attrs."""
-        record = attrs.get("tracs")
-        if not isinstance(record, Mapping) or not {"method", "epsilon"} <= set(record):
+        record = recorded(attrs)
+        if not record:
             raise InputError(
                 'This frame carries no record of a perturbation in attrs["tracs"]. Use the frame that perturb() '
                 "returned. GeoParquet keeps the record, and GeoPackage if read by geotracs.files.read; others do not."
             )
-        known = {f.name for f in fields(cls)}
-        return cls(**{key: value for key, value in record.items() if key in known})
+        return cls(**record)
 
     def to_attrs(self) -> dict[str, Any]:
         """Return the record as plain JSON values."""
@@ -211,3 +210,43 @@ def _number(value: float) -> str:
 
 def _times(eps: float) -> str:
     return f" < {math.ceil(math.exp(eps)):,} times" if 1 <= eps < 20 else " times"
+
+
+def recorded(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of a perturbation in a frame's attrs; nothing if there is none, or it is not one of ours.
+
+    Files come from anybody, so that every value is looked at before anything is made of it.
+
+    >>> recorded({"tracs": {"method": "tracs-c", "epsilon": "much"}})
+    {}
+    """
+    record = attrs.get("tracs")
+    if not isinstance(record, Mapping):
+        return {}
+    known = {name: value for name, value in record.items() if name in KINDS}
+    right = all(isinstance(value, KINDS[name]) or (value is None and name in OPTIONAL) for name, value in known.items())
+    whole = right and {"method", "epsilon"} <= set(known) and 0 < known["epsilon"] < math.inf
+    return known if whole else {}
+
+
+OPTIONAL = ("crs", "trajectory", "time", "places")
+KINDS: dict[str, type] = {
+    "method": str,
+    "epsilon": Real,
+    "unit": str,
+    "shares": Mapping,
+    "options": Mapping,
+    "locations": Integral,
+    "longest": Integral,
+    "domain": Mapping,
+    "crs": str,
+    "trajectory": Hashable,
+    "time": Hashable,
+    "kept": Sequence,
+    "places": Integral,
+    "over": str,
+    "caveat": str,
+    "reproducible": bool,
+    "version": str,
+}
+"""What the values of a record are."""

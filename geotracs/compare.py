@@ -12,6 +12,7 @@ import shapely
 import geotracs.crs as crs_
 import geotracs.frames as frames
 import geotracs.metrics as measures
+from geotracs.budget import recorded
 from geotracs.errors import CRSError, InputError
 from geotracs.places import Points, Shapes
 
@@ -230,7 +231,7 @@ def _pair(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, trajectory: s
 
 
 def _record(perturbed: gpd.GeoDataFrame) -> Mapping[str, Any]:
-    return perturbed.attrs.get("tracs", {})
+    return recorded(perturbed.attrs)
 
 
 def _recorded_extent(domain: Mapping[str, Any]) -> tuple[np.ndarray, Any] | tuple[None, None]:

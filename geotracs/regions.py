@@ -9,6 +9,7 @@ import geopandas as gpd
 import numpy as np
 import pyproj
 import shapely
+from pyproj.exceptions import ProjError
 from shapely.geometry.base import BaseGeometry
 
 import geotracs.crs as crs_
@@ -188,19 +189,27 @@ def recorded(record: dict[str, Any], crs: pyproj.CRS, domain: Any = None) -> Reg
     ``crs`` is that of a ``domain`` that has none.
     """
     known = record.get("domain", {})
-    if domain is None and "crs" in known:
-        crs = crs_.parse(known["crs"])
-    if domain is None and known.get("kind") == "rectangle":
-        domain = known.get("bounds")
-    elif domain is None and known.get("kind") == "globe":
-        domain = Globe(known["bounds"][1], known["bounds"][3])
-    elif domain is None and known.get("kind") == "disc":
-        domain = Disc(tuple(known["centre"]), known["radius"])
-    if domain is None:
-        return None
-    working = None if isinstance(domain, Globe) else record.get("crs")
     fit = known.get("fit") if known.get("fit") in FITS else "envelope"
-    return resolve(domain, gpd.GeoSeries([], crs=crs), fit=fit, crs=working)
+    if domain is not None:
+        working = None if isinstance(domain, Globe) else record.get("crs")
+        return resolve(domain, gpd.GeoSeries([], crs=crs), fit=fit, crs=working)
+    try:
+        domain = _from_record(known)
+        working = None if isinstance(domain, Globe) else record.get("crs")
+        return resolve(domain, gpd.GeoSeries([], crs=crs_.parse(known["crs"])), fit=fit, crs=working)
+    except (KeyError, TypeError, ValueError, ProjError):  # not there, or not as we write it
+        return None
+
+
+def _from_record(known: dict[str, Any]) -> Any:
+    """Return the domain that a record tells, in its CRS."""
+    if known["kind"] == "globe":
+        return Globe(known["bounds"][1], known["bounds"][3])
+    if known["kind"] == "disc":
+        return Disc(tuple(known["centre"]), known["radius"])
+    if known["kind"] == "rectangle":
+        return tuple(float(number) for number in known["bounds"])
+    raise KeyError(known["kind"])
 
 
 def _globe(globe: Globe, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:

@@ -163,7 +163,7 @@ def test_trajectory_metrics_are_measured_in_metres_and_in_order_of_time():
     )
     after = before.assign(geometry=gpd.points_from_xy([5] * 4, [50 + 3 * minute, 50 + minute, 50, 50 + 2 * minute]))
     after = after.set_crs(4326)
-    after.attrs["tracs"] = {"trajectory": "who", "time": "t"}
+    after.attrs["tracs"] = {"method": "m", "epsilon": 1.0, "trajectory": "who", "time": "t"}
     by = geotracs.compare(before, after, metrics=["ae", "hausdorff", "frechet"], by="trajectory")
     assert by.index.tolist() == ["a", "b"]
     mile = 1853.8  # a minute of latitude at 50 degrees north

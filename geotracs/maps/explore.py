@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import folium
@@ -12,9 +13,11 @@ import shapely
 from folium.plugins import DualMap
 
 import geotracs.maps.layers as layers
+import geotracs.maps.over_time as over_time
 import geotracs.maps.page as page
 import geotracs.maps.sides as sides
 import geotracs.regions as regions
+from geotracs.budget import recorded
 from geotracs.colours import colours
 from geotracs.compare import compare
 from geotracs.errors import InputError
@@ -38,6 +41,7 @@ def explore(
     view: str = "overlay",
     m: folium.Map | None = None,
     tiles: Any = TILES,
+    attr: str | None = None,
     color: str | None = None,
     cmap: str | Sequence[str] | None = None,
     tooltip: bool | int | str | Sequence[str] = True,
@@ -60,8 +64,9 @@ def explore(
     switched on and off: original, perturbed, displacement (off at first), region, places, window.
 
     A map that holds originals says so and must be kept confidential; ``perturbed.tracs.explore()`` holds none and is
-    safe to publish. Opening a map asks a tile server for the area shown, which tells it where the data is: take
-    ``tiles=None``, or ``offline=True`` for a file that asks for nothing at all, for confidential work.
+    safe to publish, as long as the frame is what `perturb` returned: what you put into it later is shown too.
+    Opening a map asks a tile server for the area shown, which tells it where the data is: take ``tiles=None``, or
+    ``offline=True`` for a file that asks for nothing at all, for confidential work.
 
     Parameters
     ----------
@@ -73,14 +78,14 @@ def explore(
         Both on one map, two maps that move together, or one map with a time slider.
     m : folium.Map, optional
         A map to draw on, for the overlay.
-    tiles : str, xyzservices.TileProvider or None
-        Background, as for `GeoDataFrame.explore`.
+    tiles, attr : str, xyzservices.TileProvider or None
+        Background and, for tiles of your own, their attribution, as for `GeoDataFrame.explore`.
     color : str, optional
         One colour for all, instead of one a trajectory.
     cmap : list of colours, or name of a matplotlib colour map, optional
         Colours of the trajectories; by default seven that the colour-blind can tell apart, again and again.
     tooltip, popup : bool, int, str or list of str
-        Columns to show on hover and on click: all, the first so many, or these.
+        Columns to show on hover and on click: the first ten, the first so many, or these.
     legend : bool
         Whether to show method, epsilon, average error (AE) and what the strokes mean.
     width, height : str or int
@@ -117,7 +122,8 @@ def explore(
     >>> private.tracs.explore(offline=True).save("safe-to-publish.html")  # doctest: +SKIP
     """
     _check(gdf, perturbed, view, m, tiles, sample, offline)
-    record = (gdf if perturbed is None else perturbed).attrs.get("tracs", {})
+    _check_looks(gdf, perturbed, color, cmap, style_kwds, (tooltip, popup), places)
+    record = recorded((gdf if perturbed is None else perturbed).attrs)
     trajectory, time = (
         record.get(key) if name is None and record.get(key) in gdf.columns else name
         for name, key in ((trajectory, "trajectory"), (time, "time"))
@@ -139,7 +145,7 @@ def explore(
         None if roles == ["perturbed"] else page.CAPTION if perturbed is not None else page.UNKNOWN,
     )
     heavy = 2 * sum(len(side.rows) for side in shown) > CANVAS
-    options = {"tiles": None if offline else tiles, "prefer_canvas": heavy, "zoomSnap": 0.25}
+    options = {"tiles": None if offline else tiles, "attr": attr, "prefer_canvas": heavy, "zoomSnap": 0.25}
     if view == "side-by-side":
         return _side_by_side(scene, offline, **options)
     draw = _over_time if view == "time" else _overlay
@@ -175,10 +181,10 @@ class Scene:
         if self.legend:
             page.Note(self.legend, corner, "legend").add_to(explained)
 
-    def fit(self, map_: folium.Map | DualMap) -> None:
-        """Show all of it."""
+    def fit(self, map_: folium.Map | DualMap, below: int = 40) -> None:
+        """Show all of it, with so many pixels left free below."""
         if self.bounds:
-            map_.fit_bounds(self.bounds, padding=(40, 40))
+            map_.fit_bounds(self.bounds, padding_top_left=(40, 40), padding_bottom_right=(40, below))
 
 
 def _overlay(scene: Scene, m: folium.Map | None, offline: bool, **options: Any) -> folium.Map:
@@ -186,12 +192,18 @@ def _overlay(scene: Scene, m: folium.Map | None, offline: bool, **options: Any) 
     groups = scene.backdrop()
     if len(scene.shown) == 2:
         groups.append(layers.displacements(*scene.shown))
+    taken = [getattr(child, "layer_name", None) for child in map_._children.values()]
     for group in [*groups, *(scene.tracks(number) for number in reversed(range(len(scene.shown))))]:
+        names = [group.layer_name, *(f"{group.layer_name} {number}" for number in range(2, len(taken) + 3))]
+        group.layer_name = next(name for name in names if name not in taken)  # the control knows layers by name
         group.add_to(map_)
     scene.annotate(map_, map_)
     if m is None:
         scene.fit(map_)
-    if not any(isinstance(child, folium.LayerControl) for child in map_._children.values()):
+    controls = [name for name, child in map_._children.items() if isinstance(child, folium.LayerControl)]
+    for name in controls:  # a control is drawn after the layers that it names
+        map_._children.move_to_end(name)
+    if not controls:
         folium.LayerControl(collapsed=False).add_to(map_)
     if offline:
         page.inline(map_, map_)
@@ -217,20 +229,20 @@ def _over_time(scene: Scene, m: None, offline: bool, **options: Any) -> folium.M
     map_ = _map(options)
     for group in scene.backdrop():
         group.add_to(map_)
-    lines = []
-    for number in reversed(range(len(scene.shown))):
-        side, role = scene.shown[number], scene.roles[number]
-        line = layers.timeline(side, role, scene.colours, scene.notes[number])
-        line.layer_name = role
-        lines.append(line.add_to(map_))
-    control = layers.slider(*lines, as_time=layers.is_time(scene.shown[0]))
+    lines, control = [], []
     if len(scene.shown[0].rows):
-        control.add_to(map_)
+        times, said = over_time.clock(scene.shown[0])
+        for number in reversed(range(len(scene.shown))):
+            side, role = scene.shown[number], scene.roles[number]
+            line = over_time.timeline(side, role, times, scene.colours, scene.notes[number], scene.style)
+            line.layer_name = role
+            lines.append(line.add_to(map_))
+        control.append(over_time.slider(lines, said).add_to(map_))
     scene.annotate(map_, map_)
-    scene.fit(map_)
+    scene.fit(map_, below=160)
     folium.LayerControl(collapsed=False).add_to(map_)
     if offline:
-        page.inline(map_, map_, control, *lines)
+        page.inline(map_, map_, *control, *lines)
     return map_
 
 
@@ -277,8 +289,7 @@ def _legend(
 ) -> str:
     lines = []
     if record:
-        unit = " per trajectory" if record.get("unit") == "trajectory" else " per location"
-        lines.append(f"{record.get('method')}, epsilon {record.get('epsilon'):g}{unit}")
+        lines.append(f"{record['method']}, epsilon {record['epsilon']:g} per {record.get('unit', 'location')}")
     if perturbed is not None:
         error = compare(gdf, perturbed)["ae"]
         if pd.notna(error):
@@ -291,7 +302,8 @@ def _legend(
             f"sample: {count:,} of {side.trajectories:,} trajectories, {len(side.rows):,} of {side.total:,} locations"
         )
     else:
-        lines.append(f"{count:,} {'trajectory' if count == 1 else 'trajectories'}, {side.total:,} locations")
+        whole = "trajectory" if count == 1 else "trajectories"
+        lines.append(f"{count:,} {whole}, {side.total:,} {'location' if side.total == 1 else 'locations'}")
     return page.legend(lines, roles)
 
 
@@ -308,6 +320,10 @@ def _check(
     offline: bool,
 ) -> None:
     check(gdf, "frame")
+    if perturbed is not None:
+        check(perturbed, "perturbed frame")
+        if recorded(gdf.attrs) and not recorded(perturbed.attrs):
+            raise InputError("The first frame carries the record of a perturbation and the second none: swap them.")
     if view not in VIEWS:
         raise InputError(f"`view` must be one of {list(VIEWS)}, got {view!r}.")
     if view == "side-by-side" and perturbed is None:
@@ -318,3 +334,31 @@ def _check(
         raise InputError("`offline=True` draws no tiles; leave out `tiles`.")
     if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
         raise InputError(f"`sample` must be a whole number of at least 1, got {sample!r}.")
+
+
+def _check_looks(
+    gdf: gpd.GeoDataFrame,
+    perturbed: gpd.GeoDataFrame | None,
+    color: Any,
+    cmap: Any,
+    style: Any,
+    notes: Sequence[Any],
+    places: Any,
+) -> None:
+    columns = {*gdf.columns, *(() if perturbed is None else perturbed.columns)}
+    if isinstance(color, str) and color in columns:
+        raise InputError("`color` is one colour for all; `trajectory` names the column that gives each its own.")
+    named = [value for value in (style or {}).values() if isinstance(value, str)]
+    given = [color, *([cmap] if isinstance(cmap, str) else cmap or []), *named]
+    if any("{" in value for value in given if isinstance(value, str)):
+        raise InputError("Colours and styles must not hold braces.")
+    if not all(isinstance(value, (str, bool, int, float)) for value in (style or {}).values()):
+        raise InputError("`style_kwds` must hold Leaflet's path options: numbers, words, True or False.")
+    for asked in notes:
+        if isinstance(asked, (bool, np.bool_, Integral)) or asked is None:
+            continue
+        names = [asked] if isinstance(asked, str) else asked
+        if not isinstance(names, (list, tuple)) or not set(names) <= columns:
+            raise InputError(f"`tooltip` and `popup` must be True, a number or names of columns, got {asked!r}.")
+    if places is not None and (not isinstance(places, (gpd.GeoDataFrame, gpd.GeoSeries)) or places.crs is None):
+        raise InputError(f"`places` must be a GeoDataFrame or GeoSeries with a CRS, got {type(places).__name__}.")

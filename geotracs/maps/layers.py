@@ -1,19 +1,15 @@
 """Layers of a map: tracks before and after, displacements, region, places, and tracks over time."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import folium
 import geopandas as gpd
 import numpy as np
-import pandas as pd
 import shapely
-from folium.plugins import Timeline, TimelineSlider
 from folium.utilities import JsCode
 
 import geotracs.maps.page as page
-from geotracs.errors import InputError
 from geotracs.maps.sides import DEGREES, Side
 
 STROKES = {
@@ -51,7 +47,7 @@ class Notes:
                 const table = (name) =>
                     "<table>" + heads[name].map((head, i) => row(head, f.properties[name][i])).join("") + "</table>";
                 if (f.properties.tip) layer.bindTooltip(table("tip"), {{sticky: true}});
-                if (f.properties.pop) layer.bindPopup(table("pop"));
+                if (f.properties.pop) layer.bindPopup(table("pop"), {{maxHeight: 300, maxWidth: 400}});
             }}"""
         )
 
@@ -67,8 +63,8 @@ def tracks(side: Side, role: str, colours: Sequence[str], notes: Notes, style: d
     owner = side.owner
     lines = _line_features(side, colours)
     dots = [
-        _feature("Point", where, colours[owner[number]], **notes.of(number))
-        for number, where in enumerate(_rounded(side.lonlat))
+        feature("Point", where, colours[owner[number]], **notes.of(number))
+        for number, where in enumerate(rounded(side.lonlat))
     ]
     group = folium.FeatureGroup(role)
     for features, looks in ((lines, STROKES[role]), (dots, DOTS[role])):
@@ -83,13 +79,17 @@ def displacements(before: Side, after: Side) -> folium.FeatureGroup:
     group = folium.FeatureGroup("displacement", show=False)
     if ends:
         looks = {"weight": 1, "opacity": 0.6}
-        _geojson([_feature("LineString", pair, "#555555") for pair in ends], looks).add_to(group)
+        _geojson([feature("LineString", pair, "#555555") for pair in ends], looks).add_to(group)
     return group
 
 
 def placed(geometry: gpd.GeoSeries, middle: float) -> np.ndarray:
     """Return shapes in degrees, each moved by whole turns to where a middle longitude is nearest."""
     shapes = np.array(geometry[~(geometry.is_empty | geometry.isna())].to_crs(DEGREES).values)
+    if not geometry.crs.is_geographic:  # what crossed the antimeridian came out torn
+        west, _, east, _ = shapely.bounds(shapes).T.reshape(4, -1)
+        for number in np.flatnonzero(east - west > 180):
+            shapes[number] = shapely.transform(shapes[number], _unwrapped)
     turns = 360 * np.round((middle - shapely.get_x(shapely.centroid(shapes))) / 360)
     for turn in np.unique(turns[turns != 0]):
         moved = turns == turn
@@ -110,73 +110,24 @@ def shapes(name: str, parts: np.ndarray, looks: dict[str, Any], note: str) -> fo
     return group
 
 
-def timeline(side: Side, role: str, colours: Sequence[str], notes: Notes) -> Timeline:
-    """Draw a side over time: where each trajectory is, and the way it came."""
-    times = clock(side)
-    owner, where = side.owner, _rounded(side.lonlat)
-    last = np.diff(owner, append=-1) != 0
-    end = float(times.max()) if len(times) else 0.0
-    # A location is left before the next one is reached: the ends of the intervals count.
-    until = np.where(last, end, np.nextafter(np.append(times[1:], end), -np.inf))
-    features = []
-    for number, place in enumerate(where):
-        colour = colours[owner[number]]
-        here = _feature("Point", place, colour, **notes.of(number))
-        here["properties"] |= {"start": float(times[number]), "end": float(until[number])}
-        features.append(here)
-        if not last[number]:
-            way = _feature("LineString", [place, where[number + 1]], colour)
-            way["properties"] |= {"start": float(times[number + 1]), "end": end}
-            features.append(way)
-    return Timeline(
-        {"type": "FeatureCollection", "features": features},
-        style=JsCode(
-            f"function (f) {{ return Object.assign({{color: f.properties.colour, fillColor: f.properties.colour}}, "
-            f"f.geometry.type == 'Point' ? {json.dumps(DOTS[role])} : {json.dumps(STROKES[role])}); }}"
-        ),
-        point_to_layer=JsCode("function (f, where) { return L.circleMarker(where); }"),
-        on_each_feature=notes.script(),
-    )
+def feature(kind: str, where: list, colour: str, **properties: Any) -> Feature:
+    """Return a shape of a track for GeoJSON."""
+    geometry = {"type": kind, "coordinates": where}
+    return {"type": "Feature", "properties": {"colour": colour, **properties}, "geometry": geometry}
 
 
-def slider(*timelines: Timeline, as_time: bool) -> TimelineSlider:
-    """Return the control that moves the timelines."""
-    control = TimelineSlider(auto_play=False, show_ticks=False, steps=200, playback_duration=12000)
-    shown = "new Date(t).toISOString().slice(0, 19).replace('T', ' ')" if as_time else "String(Math.round(t))"
-    control.options["format_output"] = JsCode(f"function (t) {{ return {shown}; }}")
-    return control.add_timelines(*timelines)
-
-
-def clock(side: Side) -> np.ndarray:
-    """Return when each location was: milliseconds of its wall clock, plain numbers, or its number along the line."""
-    if side.times is None:
-        return np.arange(len(side.rows)) - np.repeat(side.offsets[:-1], np.diff(side.offsets))
-    times = pd.Series(side.times)
-    if pd.api.types.is_numeric_dtype(times):
-        return times.to_numpy(dtype=np.float64)
-    try:
-        return pd.to_datetime(times).dt.tz_localize(None).to_numpy("datetime64[ms]").astype(np.float64)
-    except (ValueError, TypeError) as error:
-        raise InputError("The `time` column must hold times or numbers for view='time'.") from error
-
-
-def is_time(side: Side) -> bool:
-    """Whether `clock` gives milliseconds."""
-    return side.times is not None and not pd.api.types.is_numeric_dtype(pd.Series(side.times))
+def rounded(lonlat: np.ndarray) -> list[list[float]]:
+    """Return locations as pairs with as many digits as are drawn."""
+    return _array(lonlat).tolist()
 
 
 def _line_features(side: Side, colours: Sequence[str]) -> list[Feature]:
-    where = _rounded(side.lonlat)
+    where = rounded(side.lonlat)
     return [
-        _feature("LineString", where[begin:end], colours[number])
+        feature("LineString", where[begin:end], colours[number])
         for number, (begin, end) in enumerate(zip(side.offsets[:-1], side.offsets[1:], strict=True))
         if end - begin > 1
     ]
-
-
-def _feature(kind: str, where: list, colour: str, **properties: Any) -> Feature:
-    geometry = {"type": kind, "coordinates": where}
-    return {"type": "Feature", "properties": {"colour": colour, **properties}, "geometry": geometry}
 
 
 def _geojson(features: list[Feature], looks: dict[str, Any], script: JsCode | None = None) -> folium.GeoJson:
@@ -194,9 +145,9 @@ def _geojson(features: list[Feature], looks: dict[str, Any], script: JsCode | No
     )
 
 
+def _unwrapped(lonlat: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.unwrap(lonlat[:, 0], period=360), lonlat[:, 1]])
+
+
 def _array(lonlat: np.ndarray) -> np.ndarray:
     return np.round(lonlat, DIGITS)
-
-
-def _rounded(lonlat: np.ndarray) -> list[list[float]]:
-    return _array(lonlat).tolist()

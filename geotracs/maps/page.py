@@ -1,7 +1,7 @@
 """What a page holds besides its layers: caption, legend, and, for a file that asks for nothing, Leaflet itself."""
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -24,6 +24,7 @@ STYLE = """
     .tracs-note { background: rgba(255, 255, 255, 0.92); border: 1px solid #999; border-radius: 4px; padding: 6px 10px;
                   font: 13px/1.5 sans-serif; color: #222; max-width: 250px }
     .leaflet-bottom .tracs-note.leaflet-control { margin-bottom: 30px }
+    .tracs-note summary { cursor: pointer }
     .tracs-note svg { vertical-align: middle; margin-right: 6px }
     .tracs-caption { background: #fff3cd; border-color: #b8860b; font-weight: bold; max-width: 430px }
     .leaflet-tooltip table th, .leaflet-popup table th { text-align: left; padding-right: 8px }
@@ -67,10 +68,22 @@ class Note(MacroElement):
         self.classes = f"tracs-note tracs-{kind}"
 
 
-def legend(lines: Iterable[str], roles: Iterable[str]) -> str:
-    """Return a legend: some plain lines, then what the strokes mean."""
+def legend(lines: Sequence[str], roles: Iterable[str]) -> str:
+    """Return a legend that folds away: some plain lines, then what the strokes mean."""
     swatches = [f'<svg width="40" height="14" stroke="#333" fill="none">{SWATCHES[role]}</svg>{role}' for role in roles]
-    return "<br>".join([*(html.escape(line) for line in lines), *swatches])
+    first, *others = (text(line) for line in lines)
+    return f"<details open><summary>{first}</summary>{'<br>'.join([*others, *swatches])}</details>"
+
+
+def text(value: Any) -> str:
+    """Return a value as text that may stand in a page, whatever is in it.
+
+    Braces are escaped too: folium compiles what it has rendered as a template once more, in which they would be code.
+
+    >>> text("<b>{{ 7 * 7 }}</b>")
+    '&lt;b&gt;&#123;&#123; 7 * 7 &#125;&#125;&lt;/b&gt;'
+    """
+    return html.escape(str(value)).replace("{", "&#123;").replace("}", "&#125;")
 
 
 def in_script(value: Any) -> Markup:

@@ -1,8 +1,8 @@
 """What a map shows of its frames: tracks in degrees, the same trajectories before and after, at most so many."""
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import geopandas as gpd
@@ -11,10 +11,15 @@ import pandas as pd
 
 import geotracs.crs as crs_
 import geotracs.frames as frames
+import geotracs.maps.page as page
 from geotracs.compare import aligned
 from geotracs.errors import InputError
 
 DEGREES = "EPSG:4326"
+FIRST = 10
+"""How many columns are shown on hover, if it is not said which."""
+LONG = 80
+"""How many letters of a value are shown."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +64,14 @@ class Side:
         rows, which = np.unique(self.rows, return_inverse=True)
         table = self.frame[chosen].iloc[rows]
         texts = [[_text(value) for value in row] for row in table.itertuples(index=False, name=None)]
-        return [html.escape(str(column)) for column in chosen], [texts[number] for number in which]
+        return [page.text(column) for column in chosen], [texts[number] for number in which]
 
     def _columns(self, columns: bool | int | str | Sequence[str]) -> list[str]:
         every = [column for column in self.frame.columns if column != self.frame.active_geometry_name]
         every = [column for column in every if not isinstance(self.frame[column], gpd.GeoSeries)]
-        if columns is None or isinstance(columns, bool):
-            return every if columns else []
-        if isinstance(columns, int):
+        if columns is None or isinstance(columns, (bool, np.bool_)):
+            return every[:FIRST] if columns else []
+        if isinstance(columns, Integral):
             return every[:columns]
         chosen = [columns] if isinstance(columns, str) else list(columns)
         # A frame and its release share the list, and the release has fewer columns.
@@ -127,4 +132,7 @@ def _unwrapped(sides: list[Side]) -> list[Side]:
 
 
 def _text(value: Any) -> str:
-    return "" if pd.api.types.is_scalar(value) and pd.isna(value) else html.escape(str(value))
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return ""
+    words = f"{value:.10g}" if isinstance(value, float) else str(value)
+    return page.text(words if len(words) <= LONG else f"{words[:LONG]}…")

@@ -11,6 +11,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 import geotracs.crs as crs_
+from geotracs.budget import recorded
 from geotracs.compare import compare
 from geotracs.errors import MissingExtraError
 
@@ -32,14 +33,20 @@ def pyplot() -> Any:
 
 def record_of(frame: gpd.GeoDataFrame) -> dict[str, Any]:
     """Return what a release records of itself; nothing for other frames."""
-    return frame.attrs.get("tracs") or {}
+    return recorded(frame.attrs)
+
+
+def plain(label: Any) -> str:
+    """Return a label that matplotlib does not take for a formula."""
+    return str(label).replace("$", r"\$")
 
 
 def describe(record: dict[str, Any], original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame | None) -> str:
     """Say which method and epsilon, and the mean displacement."""
-    words = (
-        [f"{record['method']}, epsilon {record['epsilon']:g} per {record.get('unit', 'location')}"] if record else []
-    )
+    words = []
+    if record:
+        unit = plain(record.get("unit", "location"))
+        words.append(f"{plain(record['method'])}, epsilon {record['epsilon']:g} per {unit}")
     ae = math.nan if perturbed is None else compare(original, perturbed)["ae"]
     return ", ".join(words if math.isnan(ae) else [*words, f"mean displacement {ae:,.0f} m"])
 

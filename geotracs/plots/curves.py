@@ -11,7 +11,7 @@ from scipy import stats
 from geotracs.colours import COLOURS
 from geotracs.compare import displacement as displacements
 from geotracs.errors import InputError
-from geotracs.plots.canvas import describe, pyplot, record_of
+from geotracs.plots.canvas import describe, plain, pyplot, record_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,7 @@ def error_curve(
             rows["epsilon"],
             rows["mean"],
             yerr=rows["half"].fillna(0),
-            label=label,
+            label=plain(label),
             color=COLOURS[number % len(COLOURS)],
             marker=MARKERS[number % len(MARKERS)],
             linestyle=DASHES[number % len(DASHES)],
@@ -118,7 +118,7 @@ def displacement(
     ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")[1] if ax is None else ax
     for number, (label, frame) in enumerate((perturbed if several else {"": perturbed}).items()):
         metres = displacements(original, frame).to_numpy()
-        label = str(label) if several else describe(record_of(frame), original, None) or "displacement"
+        label = plain(label) if several else describe(record_of(frame), original, None) or "displacement"
         if len(metres) == 0:
             continue
         marks = np.quantile(metres, [0.5, 0.95])

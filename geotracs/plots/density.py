@@ -145,6 +145,8 @@ def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) 
     recipe.report(reports, np.arange(DRAWS + 1), eps, domain, public_stream())
     outside = ~domain.border.covers(reports) if isinstance(domain, Polygon) else np.zeros(DRAWS, dtype=bool)
     domain.finish(reports)
-    repeated = np.count_nonzero(~outside) - len(np.unique(reports[~outside] @ [1, 1j]))
-    shares = {"projected to the border": outside.mean(), "at the reference itself": repeated / DRAWS}
+    stays = 0.0
+    if recipe.public_points and not isinstance(domain, Disc):
+        stays = np.mean(np.all(np.isclose(reports, recipe.chart(domain).reference, rtol=1e-12, atol=0), axis=1))
+    shares = {"projected to the border": outside.mean(), "at the reference itself": stays}
     return [f"{share:.1%} {where}" for where, share in shares.items() if share > 0.0005]

@@ -133,7 +133,24 @@ def test_time_slider_moves(show, city, private):
     assert page.count(PATHS) == 1 + 2 * 3 + 2 * (len(city.tracks) - 3)
 
 
-HOSTILE = "<script>window.broken=1</script><img src=x onerror='window.broken=2'>\"'`${window.broken=3}</script>"
+def test_twice_on_one_map(show, city, private):
+    map_ = city.tracks.tracs.explore(private, tiles=None)
+    page = show(private.tracs.explore(m=map_, color="black"))
+    assert page.count(".tracs-legend") == 2
+    names = page.page.locator(".leaflet-control-layers-overlays").inner_text().split("\n")
+    assert [name.strip() for name in names] == ["displacement", "perturbed", "original", "perturbed 2"]
+
+
+@pytest.mark.parametrize("people", [0, 1])
+def test_time_of_nobody_and_of_one_location(show, city, private, people):
+    page = show(city.tracks.iloc[:people].tracs.explore(private.iloc[:people], view="time", tiles=None))
+    assert page.count(PATHS) == 2 * people
+
+
+HOSTILE = (
+    "{{ 7 * 7 }}{% raw %}<script>window.broken=1</script><img src=x onerror='window.broken=2'>"
+    "\"'`${window.broken=3}</script>"
+)
 
 
 @pytest.mark.parametrize("view", ["overlay", "side-by-side", "time"])

@@ -1,3 +1,5 @@
+import html
+import os
 import re
 
 import folium
@@ -90,6 +92,74 @@ def test_a_frame_without_a_record_is_captioned_as_confidential(tracks):
 
 
 HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "${alert(3)}", "'\"`{{7*7}}", "a&b"]
+TEMPLATES = ["{{ 7 * 191 }}", "{{ cycler.__init__.__globals__.os.getcwd() }}", "{% raw %}", "{# gone #}", "}}{{", "%}"]
+"""folium compiles what it has rendered once more: such values would run Python on the analyst's machine."""
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_templates_in_the_data_are_text(tracks, view):
+    frame = tracks.assign(person=np.resize(TEMPLATES[:3], len(tracks)), note=np.resize(TEMPLATES, len(tracks)))
+    frame = frame.rename(columns={"note": TEMPLATES[0]})
+    private = released(frame, trajectory="person", time="t", keep=[TEMPLATES[0]])
+    private.attrs["tracs"] |= {"method": TEMPLATES[1], "unit": TEMPLATES[0]}
+    page = html_of(frame.tracs.explore(private, view=view, popup=True))
+    assert "1337" not in page
+    assert os.getcwd() not in page
+    for text in TEMPLATES:
+        escaped = html.escape(text).replace("{", "&#123;").replace("}", "&#125;").replace("&", r"\u0026")
+        assert escaped in page
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"color": "{{ 7 }}"}, {"cmap": ["{{ 7 }}"]}, {"style_kwds": {"dashArray": "{{ 7 }}"}}]
+)
+def test_no_templates_in_colours(tracks, private, arguments):
+    with pytest.raises(InputError, match="braces"):
+        tracks.tracs.explore(private, **arguments)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "text",
+        [1],
+        7,
+        None,
+        {"method": "tracs-c"},
+        {"method": "tracs-c", "epsilon": "<b>"},
+        {"method": 3, "epsilon": 4},
+        {"method": "tracs-c", "epsilon": 4.0, "trajectory": ["person"]},
+        {"method": "tracs-c", "epsilon": 4.0, "domain": "everywhere"},
+        {"method": "tracs-c", "epsilon": 4.0, "domain": None},
+        {"method": "tracs-c", "epsilon": float("nan")},
+    ],
+)
+def test_a_record_that_is_not_ours_is_none(tracks, record):
+    frame = tracks.copy()
+    frame.attrs["tracs"] = record
+    assert UNKNOWN in html_of(frame.tracs.explore())
+    with pytest.raises(InputError, match="no record"):
+        _ = frame.tracs.guarantee
+
+
+ENGINEERING = 'ENGCRS["a",EDATUM["b"],CS[Cartesian,2],AXIS["x",east],AXIS["y",north],UNIT["m",1]]'
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        {},
+        {"kind": "disc", "crs": "EPSG:4326"},
+        {"kind": "globe", "crs": "EPSG:4326"},
+        {"kind": "rectangle", "crs": "EPSG:4326", "bounds": [1, 2]},
+        {"kind": "rectangle", "crs": "nowhere", "bounds": [1, 2, 3, 4]},
+        {"kind": ["rectangle"], "crs": "EPSG:4326", "bounds": [1, 2, 3, 4]},
+        {"kind": "rectangle", "crs": ENGINEERING, "bounds": [1, 2, 3, 4]},
+    ],
+)
+def test_a_record_without_a_region_that_can_be_drawn(tracks, private, domain):
+    private.attrs["tracs"]["domain"] = domain
+    assert "region" not in layer_names(tracks.tracs.explore(private))
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -142,7 +212,7 @@ def test_ragged_frames(tracks, case, view):
     page = html_of(frame.tracs.explore(private, view=view))
     html_of(private.tracs.explore(view=view) if view != "side-by-side" else private.tracs.explore())
     locations = len(shapely.get_coordinates(frame.geometry.values))
-    assert ("no locations" if locations == 0 else f"{locations} locations") in page
+    assert {0: "no locations", 1: "1 location"}.get(locations, f"{locations} locations") in page
     pd.testing.assert_frame_equal(pd.DataFrame(frame), pd.DataFrame(before))
 
 
@@ -186,6 +256,48 @@ def test_draws_on_a_given_map(tracks, private):
     map_ = folium.Map()
     assert tracks.tracs.explore(private, m=map_) is map_
     assert "original" in layer_names(map_)
+
+
+def test_a_control_comes_after_the_layers_that_it_names(tracks, private):
+    map_ = tracks.tracs.explore(private)
+    other = tracks.tracs.explore(released(tracks, trajectory="person", time="t"), m=map_)
+    assert isinstance(list(other._children.values())[-1], folium.LayerControl)
+    assert sum(isinstance(child, folium.LayerControl) for child in other._children.values()) == 1
+
+
+def test_wide_tables_and_long_texts_are_cut(tracks, private):
+    wide = tracks.assign(**{f"column {i}": "x" * 200 for i in range(30)})
+    page = html_of(wide.tracs.explore(private))
+    assert "column 4" in page
+    assert "column 5" not in page
+    assert "x" * 80 in page
+    assert "x" * 81 not in page
+
+
+class TestClock:
+    def timeline(self, times):
+        frame = gpd.GeoDataFrame({"t": times}, geometry=gpd.points_from_xy(139.6 + np.arange(len(times)) / 100, 35.7))
+        frame = frame.set_crs(4326)
+        map_ = frame.tracs.explore(released(frame, time="t"), view="time")
+        (original,) = [c for c in map_._children.values() if getattr(c, "layer_name", "") == "original"]
+        spans = [feature["properties"] for feature in original.data["features"]]
+        assert all(span["start"] <= span["end"] for span in spans)
+        assert min(span["start"] for span in spans) < max(span["end"] for span in spans)
+        return spans, html_of(map_)
+
+    def test_fractions_become_steps_of_the_slider(self):
+        spans, page = self.timeline([0.0, 0.25, 0.5])
+        assert [span["start"] for span in spans if span["start"] > 0] == [5e5, 5e5, 1e6, 1e6]
+        assert "0.0 + t * 5e-07" in page
+
+    @pytest.mark.parametrize("times", [[3.0], [1, 1, 1], list(pd.to_datetime(["2024-01-01"] * 3))])
+    def test_one_moment_has_an_extent(self, times):
+        self.timeline(times)
+
+    def test_durations_and_zones(self):
+        assert "0.0 + t * 7.2e-05" in self.timeline(pd.to_timedelta([0, 36, 72], unit="s"))[1]
+        spans, _ = self.timeline(pd.to_datetime(["2024-01-01 09:00", "2024-01-01 10:00"]).tz_localize("Asia/Tokyo"))
+        assert spans[0]["start"] == pd.Timestamp("2024-01-01 09:00").value / 1e6  # the wall clock
 
 
 def test_side_by_side_is_a_dual_map(tracks, private):
@@ -242,6 +354,16 @@ class TestPick:
         assert (np.diff(np.sort(angles % (2 * np.pi))) > 0.5).sum() <= 1
         assert np.isclose(angles[0], angles[1])
 
+    def test_across_the_antimeridian_in_one_piece(self):
+        lon = np.array([179.5, 179.9, -179.9, -179.5])
+        frame = gpd.GeoDataFrame({"t": range(4)}, geometry=gpd.points_from_xy(lon, [-17.5] * 4), crs=4326)
+        private = released(frame, domain=(179.2, -18.6, -179.2, -17), time="t")
+        map_ = frame.tracs.explore(private, pick=2)
+        (group,) = [c for c in map_._children.values() if getattr(c, "layer_name", "").startswith("window")]
+        shape, dot = [f["geometry"] for f in next(iter(group._children.values())).data["features"]]
+        west, _, east, _ = shapely.geometry.shape(shape).bounds
+        assert 179 < west < dot["coordinates"][0] < east < 181
+
     def test_lines_take_a_pair(self, tracks):
         lines = as_lines(tracks)
         private = released(lines)
@@ -274,6 +396,11 @@ class TestPick:
         ({"color": "red", "cmap": ["red"]}, "not both"),
         ({"cmap": "no such map"}, "`cmap` must be"),
         ({"cmap": [3]}, "must be colours"),
+        ({"color": "person"}, "`trajectory` names the column"),
+        ({"tooltip": ["nothing"]}, "names of columns"),
+        ({"tooltip": 1.5}, "names of columns"),
+        ({"places": [1]}, "`places` must be"),
+        ({"style_kwds": {"weight": {1}}}, "path options"),
         ({"trajectory": "nobody"}, "no column 'nobody'"),
     ],
 )
@@ -283,6 +410,10 @@ def test_bad_arguments(tracks, private, arguments, message):
 
 
 def test_frames_that_do_not_belong_together(tracks, private):
+    with pytest.raises(InputError, match="swap them"):
+        private.tracs.explore(tracks)
+    with pytest.raises(InputError, match="must be a GeoDataFrame"):
+        tracks.tracs.explore("private.gpkg")
     with pytest.raises(InputError, match="index"):
         tracks.tracs.explore(private.iloc[:5])
     with pytest.raises(InputError, match="side-by-side"):
