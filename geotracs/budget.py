@@ -83,7 +83,7 @@ class Guarantee:
     """What a release promises, read from ``attrs["tracs"]``; plain JSON values only.
 
     ``print(guarantee)`` gives sentences for a report. ``over`` says what the method drew from: the "region", or the
-    "places" of a public set.
+    "places" of a public set; ``caveat`` what its guarantee lacks.
 
     Examples
     --------

@@ -13,17 +13,35 @@ import pytest
 import shapely
 
 import geotracs
-from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning
+from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning, methods
 from geotracs.domains import Rectangle
 from tests.conftest import CHICAGO, TOKYO
 
 METHODS = ["tracs-c", "tracs-d", "joint"]
+EVERY = sorted(methods.METHODS)
+OVER_PLACES = [name for name in EVERY if issubclass(methods.METHODS[name], methods.PlaceMethod)]
+SHOPS = gpd.GeoDataFrame(
+    {"name": [f"shop {i}" for i in range(80)]},
+    geometry=gpd.points_from_xy(*np.random.default_rng(11).uniform(TOKYO[:2], TOKYO[2:], (80, 2)).T),
+    crs=4326,
+    index=[f"s{i}" for i in range(80)],
+)
 COLUMNS = {"trajectory": "person", "time": "t"}
+
+
+def places_for(method):
+    """The places that a method needs, if it does."""
+    return {"round_to": SHOPS} if method in OVER_PLACES else {}
+
+
+def with_place(method, *columns):
+    """The columns of a release, with that of the place before the geometry."""
+    return [*columns[:-1], "place", columns[-1]] if method in OVER_PLACES else list(columns)
 
 
 def quiet(frame, eps=4, method="tracs-c", **arguments):
     """`perturb` with a public region, reproducible, without its warnings."""
-    arguments = {"domain": TOKYO, "keep": [], "rng": 0} | arguments
+    arguments = {"domain": TOKYO, "keep": [], "rng": 0, **places_for(method)} | arguments
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GeotracsWarning)
         return geotracs.perturb(frame, eps, method, **arguments)
@@ -36,13 +54,13 @@ def lines():
     return gpd.GeoDataFrame({"name": ["a", "b", "c"]}, geometry=geometry, crs=4326, index=["u", "v", "w"])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EVERY)
 def test_frame_comes_back_as_it_was(tracks, method):
     before = tracks.copy(deep=True)
     private = quiet(tracks, method=method, **COLUMNS)
     geopandas.testing.assert_geodataframe_equal(tracks, before)
     assert private.index.equals(tracks.index)
-    assert list(private.columns) == ["person", "t", "geometry"]
+    assert list(private.columns) == with_place(method, "person", "t", "geometry")
     assert private.crs == tracks.crs
     assert private["person"].equals(tracks["person"])
     assert private["t"].equals(tracks["t"])
@@ -55,17 +73,17 @@ def test_frame_comes_back_as_it_was(tracks, method):
     assert ymax <= TOKYO[3]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EVERY)
 def test_accessor_is_the_function(tracks, method):
     with pytest.warns(PrivacyWarning):
-        a = tracks.tracs.perturb(4, method, domain=TOKYO, keep=[], rng=7, **COLUMNS)
+        a = tracks.tracs.perturb(4, method, domain=TOKYO, keep=[], rng=7, **COLUMNS, **places_for(method))
     with pytest.warns(PrivacyWarning):
-        b = geotracs.perturb(tracks, 4, method, domain=TOKYO, keep=[], rng=7, **COLUMNS)
+        b = geotracs.perturb(tracks, 4, method, domain=TOKYO, keep=[], rng=7, **COLUMNS, **places_for(method))
     geopandas.testing.assert_geodataframe_equal(a, b)
     assert a.attrs == b.attrs
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EVERY)
 def test_lines(lines, method):
     private = quiet(lines, method=method)
     assert (private.geom_type == "LineString").all()
@@ -128,11 +146,11 @@ def test_missing_and_empty_geometries_stay(tracks):
     assert private.tracs.guarantee.locations == len(tracks) - 2
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EVERY)
 def test_empty_frame_all_missing_and_one_row(tracks, method):
     empty = quiet(tracks.iloc[:0], method=method, **COLUMNS)
     assert len(empty) == 0
-    assert list(empty.columns) == ["person", "t", "geometry"]
+    assert list(empty.columns) == with_place(method, "person", "t", "geometry")
     assert len(quiet(tracks.iloc[:0], method=method, domain=None)) == 0
     missing = tracks.assign(geometry=gpd.GeoSeries([None] * len(tracks), index=tracks.index, crs=4326))
     assert quiet(missing, method=method, **COLUMNS).geometry.isna().all()
@@ -176,6 +194,29 @@ def test_repeated_locations_are_each_perturbed(tracks):
     for method in METHODS:
         private = quiet(same, method=method, **COLUMNS)
         assert private.geometry.to_wkb().nunique() == len(tracks)
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("unit", ["location", "trajectory"])
+def test_every_method_with_missing_geometries_other_names_and_units(tracks, method, unit):
+    tracks.loc[tracks.index[3], "geometry"] = None
+    tracks.loc[tracks.index[5], "geometry"] = shapely.Point()
+    renamed = tracks.rename_geometry("where")
+    private = quiet(renamed, method=method, unit=unit, **COLUMNS)
+    assert private.active_geometry_name == "where"
+    assert private.geometry.isna().to_numpy().nonzero()[0].tolist() == [3]
+    assert private.geometry.is_empty.to_numpy().nonzero()[0].tolist() == [5]
+    guarantee = private.tracs.guarantee
+    assert sum(guarantee.shares.values()) == pytest.approx(1)
+    assert (guarantee.method, guarantee.locations, guarantee.unit) == (method, len(tracks) - 2, unit)
+    assert json.loads(json.dumps(private.attrs)) == private.attrs
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_every_method_knows_more_at_a_larger_epsilon(tracks, method):
+    many = pd.concat([tracks] * 20, ignore_index=True)
+    errors = [many.tracs.compare(quiet(many, eps, method, **COLUMNS))["ae"] for eps in (0.01, 20)]
+    assert errors[1] < 0.8 * errors[0]
 
 
 # What is kept, what is said
@@ -490,14 +531,16 @@ def numbers_in(text):
     return {float(match) for match in re.findall(r"-?\d+\.\d{4,}", str(text))}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EVERY)
 @pytest.mark.parametrize("domain", [TOKYO, None])
 def test_no_private_coordinate_in_attrs_reprs_and_messages(tracks, method, domain):
     """Scan all that is said for any number within a metre of a private coordinate."""
     said = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        private = geotracs.perturb(tracks, 4, method, domain=domain, keep=["lat"], rng=0, **COLUMNS)
+        private = geotracs.perturb(
+            tracks, 4, method, domain=domain, keep=["lat"], rng=0, **COLUMNS, **places_for(method)
+        )
     said += [str(warning.message) for warning in caught]
     said += [
         json.dumps(private.attrs),

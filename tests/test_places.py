@@ -9,11 +9,13 @@ import pytest
 import shapely
 
 import geotracs
-from geotracs import CRSError, GeotracsWarning, InputError, PrivacyWarning
+from geotracs import CRSError, GeotracsWarning, InputError, PrivacyWarning, methods
 from geotracs.domains import Disc, Globe
 from geotracs.places import Cells, Grid, Points, Shapes
 from tests.conftest import TOKYO
 from tests.domains.shapes import SHAPES
+
+OVER_PLACES = sorted(name for name, method in methods.METHODS.items() if issubclass(method, methods.PlaceMethod))
 
 
 def brute_force(places, xy):
@@ -240,6 +242,75 @@ def test_on_a_disc_and_the_globe(tracks, pois):
         quiet(tracks, domain=Globe(), round_to=Grid(cell=500))
     with pytest.raises(InputError, match="points only"):
         quiet(tracks, domain=Globe(), round_to=gpd.GeoSeries([shapely.box(0, 0, 1, 1)], crs=4326))
+
+
+# Methods over places
+
+
+@pytest.mark.parametrize("crs", [4326, 32654])
+@pytest.mark.parametrize("method", OVER_PLACES)
+def test_reports_of_a_method_over_places_are_places(tracks, pois, method, crs):
+    layer = pois.to_crs(crs)
+    private = quiet(tracks, method=method, round_to=layer, join=["name"], trajectory="person", time="t")
+    assert list(private.columns) == ["person", "t", "place", "name", "geometry"]
+    expected = layer.to_crs(tracks.crs).geometry.loc[private["place"]]
+    assert np.array_equal(expected.x, private.geometry.x)
+    assert np.array_equal(expected.y, private.geometry.y)
+    assert private["name"].tolist() == pois["name"].loc[private["place"]].tolist()
+
+
+@pytest.mark.parametrize("layer", ["points", "grid", "areas"])
+def test_the_secret_is_the_nearest_place(tracks, pois, layer):
+    """At a huge epsilon k-RR reports the truth: the place that rounding the location itself gives."""
+    places = {
+        "points": pois,
+        "grid": Grid(nx=8, ny=6),
+        "areas": pois.set_geometry(shapely.buffer(pois.geometry.values, 0.004)),
+    }[layer]
+    arguments = {"round_to": places, "centroid": layer == "areas"}
+    private = quiet(tracks, method="k-rr", eps=600, **arguments)
+    rounded = quiet(tracks, method="tracs-c", eps=600, **arguments)
+    assert np.mean(private["place"] == rounded["place"]) > 0.98  # one location may lie on the line between two
+    same = private["place"] == rounded["place"]
+    assert private.geometry[same].geom_equals(rounded.geometry[same]).all()
+
+
+@pytest.mark.parametrize("method", OVER_PLACES)
+def test_methods_over_places_need_places(tracks, pois, method):
+    with pytest.raises(InputError, match=f"{method} reports places of a public set; give it with `round_to`"):
+        quiet(tracks, method=method)
+    with pytest.raises(InputError, match="use centroid=True"):
+        quiet(tracks, method=method, round_to=pois.set_geometry(shapely.buffer(pois.geometry.values, 0.01)))
+    with pytest.raises(InputError, match="at most 4,194,304"):
+        quiet(tracks, method=method, round_to=Grid(nx=10**4, ny=10**4))
+    same = pois.set_geometry([pois.geometry.iloc[7]] * len(pois), crs=4326)
+    assert (quiet(tracks, method=method, round_to=same)["place"] == "p0").all()  # duplicates have the first label
+    twice = pd.concat([pois, pois.set_axis([f"again {label}" for label in pois.index])])
+    assert quiet(tracks, method=method, round_to=twice)["place"].isin(pois.index).all()
+
+
+def test_a_guarantee_over_places_speaks_of_places(tracks, pois):
+    private = quiet(tracks, method="exponential", round_to=pois)
+    text = str(private.tracs.guarantee)
+    assert "likelier from one than from another of any two places of the set." in text
+    assert "The set is 50 public places, and a location counts as its nearest one." in text
+    assert "rounded" not in text
+    laplace = str(quiet(tracks, method="planar-laplace", round_to=pois).tracs.guarantee)
+    assert "computed in floating point" in laplace
+    assert "any two places in the region" in laplace
+    assert "rounded to 50 public places" in laplace
+    assert "floating point" not in text
+
+
+def test_k_rr_on_the_globe_and_fits(tracks, pois):
+    rng = np.random.default_rng(0)
+    airports = gpd.GeoSeries(gpd.points_from_xy(rng.uniform(-180, 180, 90), rng.uniform(-80, 80, 90)), crs=4326)
+    assert quiet(tracks, method="k-rr", domain=Globe(), round_to=airports)["place"].between(0, 89).all()
+    with pytest.raises(InputError, match="which the globe is not"):
+        quiet(tracks, method="l-srr", domain=Globe(), round_to=airports)
+    assert quiet(tracks, method="atp", domain=Disc((139.7, 35.7), 20_000), round_to=pois)["place"].notna().all()
+    shape = SHAPES["coast of 1,000"]
+    assert quiet(tracks, method="ngram", domain=shape, outside="clip", fit="best", round_to=pois)["place"].notna().all()
 
 
 def test_places_decide_the_start(tracks):

@@ -102,7 +102,8 @@ def test_public_names_are_documented_with_examples():
     for name in ("perturb", "compare", "Guarantee"):
         assert ">>>" in getattr(geotracs, name).__doc__, name
     assert ">>>" in geotracs.datasets.sample_city.__doc__
-    assert ">>>" in geotracs.mechanisms.Piecewise.__doc__
+    for name in geotracs.mechanisms.__all__:
+        assert ">>>" in getattr(geotracs.mechanisms, name).__doc__, name
     assert ">>>" in geotracs.domains.Rectangle.__doc__
 
 

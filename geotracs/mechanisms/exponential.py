@@ -45,7 +45,8 @@ class Exponential:
             distinct, which = np.unique(self.eps, return_inverse=True)
             lightest = [_lightest(check_eps(float(value))) for value in distinct]
             self.lightest = np.array(lightest, dtype=np.int64)[which]
-        self._slope = self.eps / 2 / np.where(spread > 0, spread, 1.0)
+        # Never 0 and never infinite; where it matters, the weights are clipped anyway.
+        self._slope = np.maximum(self.eps / 2, 1e-100) / np.clip(spread, 1e-200, 1e200)
 
     def weights(self, distances: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
         """Return the weights of things at these distances from a secret, one secret a row.
@@ -61,8 +62,8 @@ class Exponential:
         scores *= -_column(self._slope)
         np.exp(scores, out=scores)
         scores *= HEAVIEST
-        np.clip(scores, _column(self.lightest), HEAVIEST, out=scores)
         weights = scores.astype(np.int64)
+        np.clip(weights, _column(self.lightest), HEAVIEST, out=weights)
         if allowed is not None:
             weights *= allowed
         return weights

@@ -1,7 +1,7 @@
 """The staircase mechanism: groups by distance, equally likely inside, steps down from group to group."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -25,9 +25,10 @@ class Staircase:
 
     Parameters
     ----------
-    rows : callable
-        Returns the groups, counted from the nearest, of all things as seen from the secrets of a slice: an array of
-        shape (secrets, count). Public, and symmetric: two things see each other in the same group.
+    groups_of : callable
+        ``groups_of(rows, columns)`` returns the groups, 0 for the nearest, of the things ``columns`` as seen from the
+        secrets ``rows``: an array of shape (rows, columns). Public, and symmetric: two things see each other in the
+        same group.
     count : int
         How many things there are; each of them can be a secret and a report.
     groups : int
@@ -38,29 +39,43 @@ class Staircase:
     Four shops in a row, in groups up to 1 away, up to 2, and beyond.
 
     >>> groups = np.array([[0, 0, 1, 2], [0, 0, 0, 1], [1, 0, 0, 0], [2, 1, 0, 0]])
-    >>> mechanism = Staircase(lambda some: groups[some], count=4, groups=3)
+    >>> mechanism = Staircase(lambda rows, columns: groups[np.ix_(rows, columns)], count=4, groups=3)
     >>> mechanism.pmf(groups, eps=1.0)[:2].round(3)
     array([[0.328, 0.328, 0.224, 0.121],
            [0.271, 0.271, 0.271, 0.186]])
     """
 
-    def __init__(self, rows: Callable[[slice], np.ndarray], count: int, groups: int) -> None:
-        self._count, self._last = count, groups - 1
-        size = max(1, CHUNK // count)
-        parts = [slice(first, min(first + size, count)) for first in range(0, count, size)]
-        # The sum of a secret's weights is `last * count * low + height * (high - low)`; only its height is its own.
-        height = np.concatenate([(self._last - rows(part).astype(np.int64)).sum(axis=1) for part in parts])
-        order = np.argsort(height)
-        self._lowest, self._highest = np.full((2, count, groups), -1)
-        for part in parts:
-            seen = rows(part)[:, order]
+    def __init__(self, groups_of: Callable[[np.ndarray, np.ndarray], np.ndarray], count: int, groups: int) -> None:
+        self._groups_of, self._count, self._last = groups_of, count, groups - 1
+        every = np.arange(count)
+        within = np.empty((count, groups), dtype=np.int64)  # how many things are in each group or a nearer one
+        for rows in _chunks(every, count):
+            seen = groups_of(rows, every)
             for group in range(groups):
-                member = seen == group
-                some = member.any(axis=1)
-                first, last = member.argmax(axis=1), count - 1 - member[:, ::-1].argmax(axis=1)
-                self._lowest[part, group] = np.where(some, height[order[first]], -1)
-                self._highest[part, group] = np.where(some, height[order[last]], -1)
+                within[rows, group] = np.count_nonzero(seen <= group, axis=1)
+        # The sum of a secret's weights is `last * count * low + height * (high - low)`; only its height is its own.
+        height = within[:, :-1].sum(axis=1)
+        there = np.diff(within, axis=1, prepend=0) > 0
+        self._lowest = self._first_heights(np.argsort(height), height, there)
+        self._highest = self._first_heights(np.argsort(-height), height, there)
         self._known: dict[float, np.ndarray] = {}
+
+    def _first_heights(self, order: np.ndarray, height: np.ndarray, there: np.ndarray) -> np.ndarray:
+        """Return the height of the first thing in this order that is in each group of each thing; -1 where none is."""
+        found, missing = np.full(there.shape, -1), there.copy()
+        rows, first, size = np.arange(self._count), 0, 64
+        while len(rows):
+            columns = order[first : first + size]
+            for some in _chunks(rows, len(columns)):
+                seen = self._groups_of(some, columns)
+                for group in range(self._last + 1):
+                    member = seen == group
+                    new = np.flatnonzero(member.any(axis=1) & missing[some, group])
+                    found[some[new], group] = height[columns[member[new].argmax(axis=1)]]
+                    missing[some[new], group] = False
+            rows = rows[missing[rows].any(axis=1)]
+            first, size = first + size, 2 * size
+        return found
 
     def weights(self, eps: float) -> np.ndarray:
         """Return the weight of a thing of each group, the nearest first: whole numbers."""
@@ -99,3 +114,10 @@ class Staircase:
     def _stairs(self, low: int) -> np.ndarray:
         step = np.arange(self._last + 1)
         return self._top * (self._last - step) + low * step
+
+
+def _chunks(rows: np.ndarray, columns: int) -> Iterator[np.ndarray]:
+    """Cut rows into pieces that make about ``CHUNK`` pairs with the columns."""
+    size = max(1, CHUNK // columns)
+    for first in range(0, len(rows), size):
+        yield rows[first : first + size]

@@ -171,12 +171,18 @@ def expected_error(
 
 
 __all__ = [
+    "ATP",
     "KRR",
+    "LSRR",
     "METHODS",
+    "Exponential",
     "Joint",
     "Method",
+    "NGram",
     "Nearest",
     "PlaceMethod",
+    "PlanarLaplace",
+    "Strawman",
     "TracsC",
     "TracsD",
     "choose",

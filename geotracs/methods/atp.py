@@ -101,7 +101,7 @@ class ATP(WeightedMethod):
 
     def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: np.ndarray, tables: Tables) -> np.ndarray:
         """Return the weights of all places for a pivot; see `WeightedMethod.weights`."""
-        return mechanism.Exponential(eps, tables.spread).weights(distances(tables.places, secrets))
+        return mechanism.Exponential(eps, tables.spread).weights(distances(tables.places[secrets], tables.places))
 
     def choose(
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: Tables, rng: Source
@@ -167,11 +167,11 @@ class ATP(WeightedMethod):
             self._pmf_of_copy(np.asarray(secrets), histories, between[number], float(own), tables)
             for number, own in enumerate(split(eps, 0.5))
         )
+        merged = _merge(*np.indices((m, m)).reshape(2, -1), tables).reshape(m, m)
         scale = m ** np.arange(length)[::-1]
         total = np.zeros(len(histories))
         for history, probability in zip(histories, first, strict=True):
-            merged = _merge(np.broadcast_to(history, histories.shape).ravel(), histories.ravel(), tables)
-            np.add.at(total, merged.reshape(histories.shape) @ scale, probability * second)
+            np.add.at(total, merged[history, histories] @ scale, probability * second)
         return total[np.asarray(reports) @ scale]
 
     def _pmf_of_copy(
@@ -216,7 +216,7 @@ def _weights_among(allowed: np.ndarray, secrets: np.ndarray, eps: np.ndarray, ta
         there = allowed[:, order]
         sides.append(axis[order[-1 - there[:, ::-1].argmax(axis=1)]] - axis[order[there.argmax(axis=1)]])
     spread = np.minimum(np.hypot(*sides), tables.spread)
-    return mechanism.Exponential(eps, spread).weights(distances(tables.places, secrets), allowed)
+    return mechanism.Exponential(eps, spread).weights(distances(tables.places[secrets], tables.places), allowed)
 
 
 def _merge(first: np.ndarray, second: np.ndarray, tables: Tables) -> np.ndarray:

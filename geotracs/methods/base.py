@@ -56,8 +56,8 @@ class Method:
         raise NotImplementedError
 
     def record(self) -> dict[str, Any]:
-        """Return the options, for the record of a release."""
-        return asdict(self)
+        """Return the options as plain JSON values, for the record of a release."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     @classmethod
     def options(cls) -> list[str]:

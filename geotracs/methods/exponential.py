@@ -45,4 +45,4 @@ class Exponential(WeightedMethod):
 
     def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: np.ndarray, tables: Tables) -> np.ndarray:
         """Return the weights of all places; see `WeightedMethod.weights`."""
-        return mechanism.Exponential(eps, tables.spread).weights(distances(tables.places, secrets))
+        return mechanism.Exponential(eps, tables.spread).weights(distances(tables.places[secrets], tables.places))

@@ -12,6 +12,9 @@ from geotracs.mechanisms.staircase import Staircase
 from geotracs.methods.sizes import distances, longest_side
 from geotracs.methods.weighted import WeightedMethod
 
+MOST = 2**17
+"""How many places can be compared with each other in a few minutes."""
+
 
 class Tables(NamedTuple):
     """Where the places are, how far each group reaches, and the calibrated mechanism."""
@@ -61,9 +64,15 @@ class LSRR(WeightedMethod):
 
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> Tables:
         """Return the places, how far the groups reach, and the staircase, calibrated for every epsilon there is."""
+        if len(places) > MOST:
+            raise InputError(
+                f"l-srr compares every place with every other and takes at most {MOST:,} of them, got {len(places):,}; "
+                "take fewer places or a coarser grid."
+            )
         bounds = longest_side(domain) * np.asarray(self.groups, dtype=np.float64)
-        numbers = np.arange(len(places))
-        mechanism = Staircase(lambda some: _groups(places, numbers[some], bounds), len(places), len(bounds) + 1)
+        mechanism = Staircase(
+            lambda rows, columns: _groups(places[rows], places[columns], bounds), len(places), len(bounds) + 1
+        )
         for value in np.unique(eps).tolist():
             mechanism.weights(value)
         return Tables(places, bounds, mechanism)
@@ -72,12 +81,12 @@ class LSRR(WeightedMethod):
         """Return the weights of all places; see `WeightedMethod.weights`."""
         levels, level = np.unique(eps, return_inverse=True)
         stairs = np.array([tables.mechanism.weights(value) for value in levels.tolist()])
-        return stairs[level[:, None], _groups(tables.places, secrets, tables.bounds)]
+        return stairs[level[:, None], _groups(tables.places[secrets], tables.places, tables.bounds)]
 
 
-def _groups(places: np.ndarray, rows: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Return the group of every place as seen from some, the nearest 0."""
-    away = distances(places, rows)
+def _groups(rows: np.ndarray, columns: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Return the group of some places as seen from others, the nearest 0; the same both ways."""
+    away = distances(rows, columns)
     groups = np.zeros(away.shape, dtype=np.int8)
     for bound in bounds:
         groups += away > bound

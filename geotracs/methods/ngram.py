@@ -67,15 +67,15 @@ class NGram(WeightedMethod):
 
     def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: np.ndarray, tables: Tables) -> np.ndarray:
         """Return the weights of all places, 0 beyond reach; see `WeightedMethod.weights`."""
-        allowed = distances(tables.places, befores) <= tables.reach
+        allowed = distances(tables.places[befores], tables.places) <= tables.reach
         allowed |= (allowed.sum(axis=1) == 1)[:, None] | (befores < 0)[:, None]
         spread = np.where(allowed.all(axis=1), tables.spread, min(tables.spread, 2 * tables.reach))
-        return mechanism.Exponential(eps, spread).weights(distances(tables.places, secrets), allowed)
+        return mechanism.Exponential(eps, spread).weights(distances(tables.places[secrets], tables.places), allowed)
 
     def choose(
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: Tables, rng: Source
     ) -> np.ndarray:
-        """Return the reported place of each secret, one step of all trajectories at a time; see `PlaceMethod.choose`."""
+        """Return the reported places, one step of all trajectories at a time; see `PlaceMethod.choose`."""
         eps = np.broadcast_to(eps, len(secrets))
         reports = np.empty(len(secrets), dtype=np.int64)
         longest_first = np.argsort(-np.diff(offsets), kind="stable")

@@ -9,16 +9,15 @@ CHUNK = 2**17
 """How many distances are worked on at a time: few enough to stay in the processor's cache."""
 
 
-def distances(places: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the distance from some places to all of them, one a row; the same both ways, to the last bit.
+def distances(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the distances between points, one of the first a row; the same both ways, to the last bit.
 
-    >>> distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([1]))
+    >>> distances(np.array([[3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 4.0]]))
     array([[5., 0.]])
     """
-    x, y = places[:, 0], places[:, 1]
-    across = x[rows, None] - x
+    across = rows[:, :1] - columns[:, 0]
     across *= across
-    along = y[rows, None] - y
+    along = rows[:, 1:] - columns[:, 1]
     along *= along
     across += along
     return np.sqrt(across, out=across)
@@ -32,10 +31,7 @@ def diameter(points: np.ndarray) -> float:
     """
     hull = shapely.get_coordinates(shapely.convex_hull(shapely.multipoints(points)))
     size = max(1, CHUNK // len(hull))
-    return max(
-        float(distances(hull, np.arange(first, min(first + size, len(hull)))).max())
-        for first in range(0, len(hull), size)
-    )
+    return max(float(distances(hull[first : first + size], hull).max()) for first in range(0, len(hull), size))
 
 
 def width(domain: Domain) -> float:

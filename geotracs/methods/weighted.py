@@ -16,7 +16,7 @@ from geotracs.randomness import Source
 
 @dataclass(frozen=True)
 class WeightedMethod(PlaceMethod):
-    """Base of the methods that weigh every place against the secret one."""
+    """Base of the methods that weigh every place against the secret one; their tables have ``places``."""
 
     def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: float | np.ndarray, tables: Any) -> np.ndarray:
         """Return the weights of all places for each secret, whole numbers, one secret a row.
@@ -50,16 +50,12 @@ class WeightedMethod(PlaceMethod):
         rows, row = np.unique(secrets * len(levels) + level, return_inverse=True)
         alike = np.argsort(row, kind="stable")
         reports = np.empty(len(secrets), dtype=np.int64)
-        for part in chunks(len(rows), self.count(tables)):
+        for part in chunks(len(rows), len(tables.places)):
             own = slice(*np.searchsorted(row[alike], [part.start, part.stop]))
             secret, which = np.divmod(rows[part], len(levels))
             weights = self.weights(secret, np.full(len(secret), -1), levels[which], tables)
             reports[alike[own]] = draw(weights, row[alike[own]] - part.start, rng)
         return reports
-
-    def count(self, tables: Any) -> int:
-        """Return how many places there are."""
-        return len(tables.places)
 
     def pmf_of_one(self, secret: int, before: int | None, eps: float, tables: Any) -> np.ndarray:
         """Return the probability of each place; see `PlaceMethod.pmf_of_one`."""
