@@ -68,6 +68,29 @@ def test_stretching_maps_the_cells_one_to_one(monkeypatch, base, other):
         assert np.array_equal(moved, [column, row])
 
 
+@pytest.mark.parametrize("periodic", [(False, False), (True, False)])
+def test_every_secret_reaches_every_cell_once_and_its_window_first(monkeypatch, periodic):
+    """All draws for all secrets on a lattice of 16 x 16, with windows of 4 x 4, 8 x 2 and 2 x 8 cells.
+
+    A draw is uniform inside the first 4 x 4 or uniform outside it, so that this is the whole distribution.
+    """
+    monkeypatch.setattr(module, "SIDE", 16)
+    monkeypatch.setattr(module, "MULTIPLE", 2)
+    monkeypatch.setattr(module, "STRETCHES", np.array([0.5, 1.0, 2.0]))
+    module._two_levels.cache_clear()
+    mechanism = Window(2.0, 0.25, 0.25, periodic=periodic, stretch=np.random.default_rng(0).integers(0, 3, (4, 4)))
+    module._two_levels.cache_clear()
+    draws = np.stack(np.meshgrid(np.arange(16), np.arange(16), indexing="ij")).reshape(2, -1).astype(np.uint32)
+    inside = (draws < 4).all(axis=0)
+    for secret in draws.T:
+        x = np.tile((secret + 0.5) / 16, (256, 1))
+        reports = np.floor(mechanism.apply(x, draws) * 16).astype(int)
+        assert len(np.unique(reports, axis=0)) == 256
+        window = reports[inside]
+        assert secret.tolist() in window.tolist()
+        assert np.all(mechanism.density((reports + 0.5) / 16, x[:1]) == np.where(inside, *mechanism._heights))
+
+
 @pytest.mark.parametrize("n", [0, 1, 1000])
 def test_cells_elsewhere_are_never_inside(n):
     columns, rows = np.uint64(SIDE - 5), np.uint64(SIDE // 2)
