@@ -11,11 +11,13 @@ import geotracs.domains as domains
 import geotracs.files as files
 import geotracs.mechanisms as mechanisms
 import geotracs.places as places
+import geotracs.plots as plots
 from geotracs.advise import advise
 from geotracs.budget import Guarantee
 from geotracs.compare import compare, displacement
 from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning
 from geotracs.perturb import perturb
+from geotracs.sweep import sweep
 
 __version__ = version("geotracs")
 
@@ -36,4 +38,6 @@ __all__ = [
     "mechanisms",
     "perturb",
     "places",
+    "plots",
+    "sweep",
 ]

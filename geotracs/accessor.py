@@ -11,6 +11,8 @@ import pandas as pd
 from geotracs.budget import Guarantee
 from geotracs.compare import compare
 from geotracs.perturb import perturb
+from geotracs.plots import plot
+from geotracs.sweep import sweep
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,6 +41,8 @@ class TracsAccessor:
 
     perturb = _method(perturb)
     compare = _method(compare)
+    sweep = _method(sweep)
+    plot = _method(plot)
 
     @property
     def guarantee(self) -> Guarantee:

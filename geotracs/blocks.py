@@ -5,9 +5,11 @@ What comes out depends on the generator and the cuts, never on how many threads 
 
 import itertools
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -46,7 +48,7 @@ def run(task: Task, cuts: np.ndarray, *, progress: bool = False, workers: int | 
     parts = [slice(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
     # One more than there are cores: while one waits for the interpreter, another can work.
     workers = workers or min(len(parts), (os.cpu_count() or 1) + 1)
-    with _bar(int(cuts[-1]), progress) as advance:
+    with bar(int(cuts[-1]), progress, " locations") as advance:
         if workers < 2:
             for number, part in enumerate(parts):
                 task(part, number)
@@ -62,12 +64,17 @@ def run(task: Task, cuts: np.ndarray, *, progress: bool = False, workers: int | 
 
 
 @contextmanager
-def _bar(total: int, progress: bool) -> Iterator[Callable[[int], Any]]:
-    """A progress bar, or nothing; tqdm complains at import in a notebook without widgets."""
-    if not progress:
+def bar(total: int, progress: bool | None, unit: str) -> Iterator[Callable[[int], Any]]:
+    """A progress bar, or nothing; None shows it where someone is looking."""
+    if not (_somebody_looks() if progress is None else progress):
         yield lambda _: None
         return
-    from tqdm.auto import tqdm
+    from tqdm.auto import tqdm  # here, because it complains at import in a notebook without widgets
 
-    with tqdm(total=total, unit=" locations", unit_scale=True) as bar:
-        yield bar.update
+    with tqdm(total=total, unit=unit, unit_scale=True) as shown:
+        yield shown.update
+
+
+def _somebody_looks() -> bool:
+    """Whether this is a terminal, or a notebook that can draw the bar."""
+    return sys.stderr.isatty() or ("ipykernel" in sys.modules and find_spec("ipywidgets") is not None)

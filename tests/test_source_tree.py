@@ -28,6 +28,8 @@ ORDER = [
     "advise",
     "perturb",
     "compare",
+    "sweep",
+    "plots",
     "datasets",
     "files",
     "maps",
@@ -99,8 +101,10 @@ def test_no_assert_no_other_randomness(path):
 
 
 def test_public_names_are_documented_with_examples():
-    for name in ("perturb", "compare", "Guarantee"):
+    for name in ("perturb", "compare", "sweep", "Guarantee"):
         assert ">>>" in getattr(geotracs, name).__doc__, name
+    for name in ("plot", "error_curve", "displacement", "mechanism"):
+        assert ">>>" in getattr(geotracs.plots, name).__doc__, name
     assert ">>>" in geotracs.datasets.sample_city.__doc__
     for name in geotracs.mechanisms.__all__:
         assert ">>>" in getattr(geotracs.mechanisms, name).__doc__, name
@@ -110,7 +114,8 @@ def test_public_names_are_documented_with_examples():
 def test_accessor_shows_the_functions_signature_and_documentation():
     import inspect
 
-    method = geotracs.accessor.TracsAccessor.perturb
-    assert method.__doc__ == geotracs.perturb.__doc__
-    ours = list(inspect.signature(method).parameters)[1:]
-    assert ours == list(inspect.signature(geotracs.perturb).parameters)[1:]
+    for function in (geotracs.perturb, geotracs.compare, geotracs.sweep, geotracs.plots.plot):
+        method = getattr(geotracs.accessor.TracsAccessor, function.__name__)
+        assert method.__doc__ == function.__doc__
+        ours = list(inspect.signature(method).parameters)[1:]
+        assert ours == list(inspect.signature(function).parameters)[1:]

@@ -65,6 +65,11 @@ class Sectors:
         low = (WORDS - self.threshold) / WORDS * (CELLS / (CELLS - self.window))
         return np.where(inside, high, low)
 
+    def interval(self, x: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the sector of ``x`` begins and ends."""
+        first = self._first_cell(np.asarray(x)).astype(np.int64)
+        return first / CELLS, (first + self.window) / CELLS
+
     def _first_cell(self, x: np.ndarray) -> np.ndarray:
         cells = cells_of(x)
         return cells - cells % np.uint32(self.window)

@@ -121,6 +121,15 @@ class Window:
             inside &= (beyond & np.uint32(SIDE - 1)) < side
         return np.where(inside, *self._heights)
 
+    def rectangle(self, x: tuple[float, float]) -> list[tuple[float, float]]:
+        """Return where the window of one secret begins and ends, on each axis; around a circle beyond 0 and 1."""
+        cells = [cells_of(_unit(x)[:, axis], SIDE) for axis in (0, 1)]
+        ends = []
+        for axis, side in enumerate(self._sides(cells)):
+            first = int(self._first(cells[axis], side, axis).astype(np.int32)[0])
+            ends.append((first / SIDE, (first + int(np.ravel(side)[0])) / SIDE))
+        return ends
+
     def expected_error(self, x: np.ndarray | None = None, size: tuple[float, float] = (1.0, 1.0)) -> np.ndarray:
         """Return the mean distance between a report and its secret, for windows that are not stretched.
 

@@ -4,8 +4,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
+import shapely
 
 from geotracs.domains import Domain
+from geotracs.errors import InputError
 from geotracs.randomness import Source
 
 
@@ -54,6 +56,45 @@ class Method:
             Epsilon of each location.
         """
         raise NotImplementedError
+
+    def density(
+        self,
+        y: np.ndarray,
+        x: tuple[float, float],
+        eps: float,
+        domain: Domain,
+        reference: tuple[float, float] | None = None,
+    ) -> np.ndarray:
+        """Return the exact probability density of reporting each of ``y``, shape (n, 2), when the location is ``x``.
+
+        Per unit of area, in the working CRS, before what is outside a polygon is projected into it. Seen from a
+        reference on the border TraCS-D also reports the reference itself, which no density can say. The other arguments
+        are those of `window_of`.
+        """
+        raise InputError(f"{self.name} has no density on the plane.")
+
+    def window_of(
+        self, x: tuple[float, float], eps: float, domain: Domain, reference: tuple[float, float] | None = None
+    ) -> tuple[shapely.Polygon, float]:
+        """Return the window of a location, and the probability that its report falls there.
+
+        For drawings. The window is as private as the location, which it gives away.
+
+        Parameters
+        ----------
+        x : (x, y)
+            A location of the domain, in the working CRS.
+        reference : (x, y), optional
+            The public point from which TraCS-D sees the location, usually the previous report; by default where its
+            trajectories start. Without meaning for other methods, on a disc, and where the recipe has a fixed one.
+
+        Returns
+        -------
+        shapely.Polygon, float
+            In the working CRS; on the globe in degrees, longitudes counted on beyond 180. It is not cut to a
+            polygon that its domain may be: what falls outside is projected there after the draw.
+        """
+        raise InputError(f"{self.name} has no window on the plane.")
 
     def record(self) -> dict[str, Any]:
         """Return the options as plain JSON values, for the record of a release."""

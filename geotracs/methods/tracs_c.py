@@ -9,12 +9,12 @@ from geotracs.budget import split
 from geotracs.domains import Disc, Domain
 from geotracs.errors import DomainError
 from geotracs.mechanisms.piecewise import Piecewise, check_window
-from geotracs.methods.base import Method
+from geotracs.methods.product import Chart, Point, Product, cartesian
 from geotracs.randomness import Source
 
 
 @dataclass(frozen=True)
-class TracsC(Method):
+class TracsC(Product):
     """Perturb two coordinates independently: of a rectangle or parallelogram, or longitude and latitude on the globe.
 
     Parameters
@@ -57,9 +57,17 @@ class TracsC(Method):
         rng: Source,
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
-        half, _ = split(eps, 0.5)
         unit = domain.frame.to_unit(xy)
-        for axis, periodic in enumerate(domain.frame.periodic):
-            mechanism = Piecewise(half, self.window, periodic=periodic)
+        for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
             unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
         domain.frame.from_unit(unit, out=xy)
+
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise, Piecewise]:
+        """Return the mechanism of each coordinate."""
+        half, _ = split(eps, 0.5)
+        across, up = domain.frame.periodic
+        return Piecewise(half, self.window, periodic=across), Piecewise(half, self.window, periodic=up)
+
+    def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
+        """Return the Cartesian chart."""
+        return cartesian(domain)

@@ -9,18 +9,17 @@ import numpy as np
 
 from geotracs.budget import check_share, split
 from geotracs.domains import Disc, Domain, Globe, Transport
+from geotracs.domains.polar import Polar
 from geotracs.errors import DomainError, InputError
 from geotracs.mechanisms.piecewise import Piecewise, check_window
 from geotracs.mechanisms.sectors import Sectors
-from geotracs.methods.base import Method
+from geotracs.methods.product import Point, Product
 from geotracs.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
 from geotracs.randomness import Source, public_stream, words
 
-Point = tuple[float, float]
-
 
 @dataclass(frozen=True)
-class TracsD(Method):
+class TracsD(Product):
     """Perturb the direction from a public reference, and the distance as a part of the way to the border.
 
     Parameters
@@ -88,9 +87,7 @@ class TracsD(Method):
         rng: Source,
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
-        direction_eps, distance_eps = split(eps, self.direction_share)
-        direction = self._direction(direction_eps)
-        distance = Piecewise(distance_eps, self.window)
+        direction, distance = self.mechanisms(eps, domain)
         if isinstance(domain, Disc):
             unit = domain.to_unit(xy)
             for axis, mechanism in enumerate((direction, distance)):
@@ -113,9 +110,24 @@ class TracsD(Method):
             ARCTANGENTS,
         )
 
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise | Sectors, Piecewise]:
+        """Return the mechanisms of direction and distance."""
+        direction, distance = split(eps, self.direction_share)
+        return self._direction(direction), Piecewise(distance, self.window)
+
     def _direction(self, eps: float | np.ndarray) -> Piecewise | Sectors:
         """Return the mechanism of the direction."""
         return Piecewise(eps, self.window, periodic=True)
+
+    def chart(self, domain: Domain, reference: Point | None = None) -> Polar:
+        """Return the polar chart at a reference, by default the public point where trajectories start."""
+        if isinstance(domain, Disc):
+            return Polar(domain.centre, domain)
+        if self.reference == "previous" and reference is not None:
+            return Polar(self._inside(reference, "reference", domain), domain)
+        if self.start in ("random", "places") or self.reference == "places":
+            raise InputError("This recipe has no public point of its own to start at; give one as `reference`.")
+        return Polar(self._starts(1, domain, public_stream())[0], domain)
 
     def best_start(self, places: np.ndarray, eps: float, domain: Domain) -> Point:
         """Return the public point from which these public places are reported with the smallest mean error.
@@ -140,12 +152,16 @@ class TracsD(Method):
             return domain.from_unit(words(rng, 2 * trajectories, np.uint64).reshape(-1, 2) / 2.0**64)
         named = {"centre": domain.centre, "corner": domain.corner}
         name, point = ("start", self.start) if self.reference == "previous" else ("reference", self.reference)
-        point = np.array([named[point] if isinstance(point, str) else point], dtype=np.float64)
-        planes = domain.half_planes
+        point = self._inside(named[point] if isinstance(point, str) else point, name, domain)
+        return np.repeat([point], trajectories, axis=0)
+
+    def _inside(self, point: Point, name: str, domain: Domain) -> np.ndarray:
+        """Return a public point as an array, if it lies where the method works."""
+        point, planes = np.asarray(point, dtype=np.float64), domain.half_planes
         size = np.ptp(domain.frame.vertices, axis=0).max()
-        if not np.all(planes[:, :2] @ point[0] <= planes[:, 2] + 1e-9 * size):
+        if not np.all(planes[:, :2] @ point <= planes[:, 2] + 1e-9 * size):
             raise DomainError(f"`{name}` must lie inside the domain; it is a public point in the frame's CRS.")
-        return np.repeat(point, trajectories, axis=0)
+        return point
 
 
 def _check_point(value: Any, name: str, words: tuple[str, ...]) -> None:
