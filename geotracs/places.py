@@ -59,11 +59,14 @@ class Points:
 
     def _spread(self, xy: np.ndarray) -> np.ndarray:
         """Degrees become points of the unit sphere, where straight and great-circle distance order places alike."""
-        if not self._on_sphere:
-            return np.ascontiguousarray(xy)
-        longitude, latitude = np.radians(xy).T
-        level = np.cos(latitude)
-        return np.column_stack([level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)])
+        return on_sphere(xy) if self._on_sphere else np.ascontiguousarray(xy)
+
+
+def on_sphere(xy: np.ndarray) -> np.ndarray:
+    """Return points of the unit sphere from longitudes and latitudes in degrees."""
+    longitude, latitude = np.radians(xy).T
+    level = np.cos(latitude)
+    return np.column_stack([level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)])
 
 
 def _neighbours_together(xy: np.ndarray, side: int = 256) -> np.ndarray:

@@ -146,7 +146,7 @@ def resolve(
         weights, record["prior"] = priors.weights(prior, weight, region.domain, region.crs, data)
     if charted or (fit == "best" and isinstance(region.domain, Polygon)):
         both = [Transport(region.domain, weights, first=axis) for axis in (0, 1)]
-        best = min(both, key=error)
+        best = both[0] if error is None else min(both, key=error)
         if charted or error(best) < error(region.domain):
             return replace(region, transport=best, record=region.record | record)
     return region

@@ -95,6 +95,39 @@ def test_gpx_in(run, tmp_path):
     assert "ride/0" in said
 
 
+def test_advise(run, tracks, tmp_path):
+    code, out, _ = run("advise", "--domain", bbox(TOKYO), "--eps", 4, "--method", "joint", "--method", "tracs-c")
+    assert code == 0
+    expected = geotracs.advise(TOKYO, 4, methods=["joint", "tracs-c"])
+    assert out == expected.round(0).to_string() + "\n"
+    code, out, _ = run("advise", "--domain", bbox(TOKYO), "--error", 5000, "--method", "joint")
+    assert code == 0
+    assert "eps" in out
+    tracks[["speed", "geometry"]].to_file(tmp_path / "places.gpkg")
+    more = ["--places", tmp_path / "places.gpkg", "--prior", tmp_path / "places.gpkg", "--weight", "speed"]
+    code, out, _ = run("advise", "--domain", bbox(TOKYO), *more, "--method", "nearest", "--method", "joint")
+    assert code == 0
+    assert out.index("nearest") < out.index("joint")
+    code, _, err = run("advise", "--domain", bbox(TOKYO), "--method", "nearest")
+    assert code == 2
+    assert "give it with `places`" in err
+
+
+def test_perturb_with_a_prior(run, source, tmp_path):
+    prior = tmp_path / "census.gpkg"
+    gpd.GeoDataFrame({"people": [5, 1]}, geometry=gpd.points_from_xy([139.7, 139.6], [35.7, 35.6]), crs=4326).to_file(
+        prior
+    )
+    arguments = ["--eps", 4, "--method", "joint", "--domain", bbox(TOKYO), "--prior", prior, "--weight", "people"]
+    assert run("perturb", source, tmp_path / "o.gpkg", *arguments)[0] == 0
+    guarantee = files.read(tmp_path / "o.gpkg").tracs.guarantee
+    assert guarantee.domain["prior"] == {"kind": "points", "fitted": False}
+    assert (
+        run("perturb", source, tmp_path / "auto.gpkg", "--eps", 4, "--method", "auto", "--domain", bbox(TOKYO))[0] == 0
+    )
+    assert files.read(tmp_path / "auto.gpkg").tracs.guarantee.method == "joint"
+
+
 def test_command_line_is_the_function(run, source, tmp_path):
     out = tmp_path / "private.parquet"
     code, _, err = run(

@@ -110,9 +110,7 @@ class Transport:
         """Map the unit square to the region; into ``out`` if it is given."""
         xy = columns(len(uv)) if out is None else out
         u, v = uv[:, 0], uv[:, 1]
-        strip = np.searchsorted(self._strips[:-1], u, side="right") - 1
-        cell = np.searchsorted(self._stacked, v + strip, side="right") - 1
-        cell = np.clip(cell, strip * (SIDE + 1), strip * (SIDE + 1) + SIDE - 1)
+        strip, cell = self._cells_at(uv)
         within = [
             np.minimum((u - self._strips[strip]) * self._per_strip_mass[strip], 1),
             np.clip((v - self._cells[cell]) * self._per_cell_mass[cell], 0, 1),
@@ -120,6 +118,27 @@ class Transport:
         for axis, at in ((self.first, strip), (1 - self.first, cell - strip * (SIDE + 1))):
             xy[:, axis] = self._low[axis] + (at + within[int(axis != self.first)]) * (self._size[axis] / SIDE)
         return xy
+
+    def covers(self, xy: np.ndarray) -> np.ndarray:
+        """Say which places are in cells that the region may touch: nothing is reported from the others."""
+        strip, cell = (
+            (xy[:, axis] - self._low[axis]) * (SIDE / self._size[axis]) for axis in (self.first, 1 - self.first)
+        )
+        inside = (strip >= 0) & (strip <= SIDE) & (cell >= 0) & (cell <= SIDE)
+        strip, cell = (np.clip(part, 0, SIDE - 1).astype(np.int64) for part in (strip, cell))
+        return inside & (self._strip_mass[strip] > 0) & (self._cell_mass[strip * (SIDE + 1) + cell] > 0)
+
+    def stretch(self, uv: np.ndarray) -> np.ndarray:
+        """Return how many times larger a small area of the region is than what it is mapped to."""
+        strip, cell = self._cells_at(uv)
+        with np.errstate(divide="ignore"):
+            return np.prod(self._size / SIDE) / (self._strip_mass[strip] * self._cell_mass[cell])
+
+    def _cells_at(self, uv: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the strip and the cell, counted through all strips, of places in the unit square."""
+        strip = np.searchsorted(self._strips[:-1], uv[:, 0], side="right") - 1
+        cell = np.searchsorted(self._stacked, uv[:, 1] + strip, side="right") - 1
+        return strip, np.clip(cell, strip * (SIDE + 1), strip * (SIDE + 1) + SIDE - 1)
 
     @cached_property
     def _rough(self) -> "Transport":

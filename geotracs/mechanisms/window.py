@@ -13,7 +13,7 @@ SIDE = 2**31
 """Cells along each axis, so that those of the square fit in 64 bits."""
 STRETCHES = np.array([1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1, 3 / 2, 2, 3, 4, 6, 8])
 """How many times wider, and as many times lower, a window may be made: all of these keep its number of cells..."""
-MULTIPLE = 24
+MULTIPLE = 48
 """...where columns and rows are multiples of this."""
 PLAIN = 6
 """Which of the stretches is none."""
@@ -121,6 +121,15 @@ class Window:
             inside &= (beyond & np.uint32(SIDE - 1)) < side
         return np.where(inside, *self._heights)
 
+    def rectangle(self, x: tuple[float, float]) -> list[tuple[float, float]]:
+        """Return where the window of one secret begins and ends, on each axis; around a circle beyond 0 and 1."""
+        cells = [cells_of(_unit(x)[:, axis], SIDE) for axis in (0, 1)]
+        ends = []
+        for axis, side in enumerate(self._sides(cells)):
+            first = int(self._first(cells[axis], side, axis).astype(np.int32)[0])
+            ends.append((first / SIDE, (first + int(np.ravel(side)[0])) / SIDE))
+        return ends
+
     def expected_error(self, x: np.ndarray | None = None, size: tuple[float, float] = (1.0, 1.0)) -> np.ndarray:
         """Return the mean distance between a report and its secret, for windows that are not stretched.
 
@@ -217,7 +226,7 @@ def _in_order(numbers: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tup
     row = numbers - column * rows
     outside = np.flatnonzero(numbers >= columns * rows)
     numbers, columns, rows = numbers[outside], some(columns, outside), some(rows, outside)
-    over, among = numbers - columns * rows, np.uint64(SIDE) - rows
+    over, among = numbers - columns * rows, np.maximum(np.uint64(SIDE) - rows, np.uint64(1))
     aside = numbers >= columns * np.uint64(SIDE)
     column[outside] = np.where(aside, numbers // np.uint64(SIDE), over // among)
     row[outside] = np.where(aside, numbers % np.uint64(SIDE), rows + over % among)

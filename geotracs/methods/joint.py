@@ -5,11 +5,13 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
+import shapely
 
 from geotracs.domains import Disc, Domain, Parallelogram, Rectangle, distances
 from geotracs.errors import DomainError
+from geotracs.mechanisms.lattice import WORDS
 from geotracs.mechanisms.window import PLAIN, STRETCHES, Window
-from geotracs.methods.base import Method
+from geotracs.methods.product import Chart, Charted, Point, cartesian, on_chart, outline
 from geotracs.randomness import Source, public_stream, words
 
 AREAS = 0.5 ** np.arange(1, 26, 3)
@@ -23,7 +25,7 @@ TABLE = 16
 
 
 @dataclass(frozen=True)
-class Joint(Method):
+class Joint(Charted):
     """Report a place inside a window around the location with high probability, and anywhere else otherwise.
 
     Notes
@@ -73,6 +75,28 @@ class Joint(Method):
         True
         """
         return _trial(domain).window(eps)
+
+    def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
+        """Return the Cartesian chart."""
+        return cartesian(domain)
+
+    def density(
+        self, y: np.ndarray, x: Point, eps: float, domain: Domain, reference: Point | None = None
+    ) -> np.ndarray:
+        """Return the exact probability density of reporting each of ``y``; see `Method.density`."""
+        chart, unit = self._at(x, eps, domain, reference)
+        y = np.asarray(y, dtype=np.float64)
+        seen = chart.to_unit(y)
+        height = self.mechanism(eps, domain).density(np.clip(seen, 0, 1), unit[None])
+        return np.where(on_chart(chart, y, seen), height / chart.stretch(seen), 0.0)
+
+    def window_of(
+        self, x: Point, eps: float, domain: Domain, reference: Point | None = None
+    ) -> tuple[shapely.Polygon, float]:
+        """Return the window of a location, and the probability that its report falls there; see `Method.window_of`."""
+        chart, unit = self._at(x, eps, domain, reference)
+        mechanism = self.mechanism(eps, domain)
+        return outline(chart, mechanism.rectangle(unit)), mechanism.threshold / WORDS
 
 
 @lru_cache(maxsize=16)

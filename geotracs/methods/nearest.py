@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.spatial import cKDTree
 
-from geotracs.domains import Domain
+from geotracs.domains import Domain, Globe
 from geotracs.mechanisms.subset import Subset
 from geotracs.methods.base import PlaceMethod
+from geotracs.places import on_sphere
 from geotracs.randomness import Source
 
 ENTRIES = 2**21
@@ -43,8 +44,8 @@ class Nearest(PlaceMethod):
     name: ClassVar[str] = "nearest"
 
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> "Neighbourhoods":
-        """Return the neighbourhoods of these places."""
-        return Neighbourhoods(places)
+        """Return the neighbourhoods of these places; on the globe straight through it, which orders them alike."""
+        return Neighbourhoods(on_sphere(places) if isinstance(domain, Globe) else places)
 
     def choose(
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: "Neighbourhoods", rng: Source
@@ -132,5 +133,4 @@ class Neighbourhoods:
         return np.nonzero(inside)[1].reshape(len(secrets), k)
 
     def _squares(self, secrets: np.ndarray) -> np.ndarray:
-        x, y = self.places.T
-        return (x - x[secrets, None]) ** 2 + (y - y[secrets, None]) ** 2
+        return sum((x - x[secrets, None]) ** 2 for x in self.places.T)

@@ -6,11 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from geotracs.budget import split
-from geotracs.domains import Disc, Domain, Globe, Parallelogram, Rectangle
-from geotracs.domains.rectangle import CORNERS
+from geotracs.domains import Disc, Domain
 from geotracs.errors import DomainError
 from geotracs.mechanisms.piecewise import Piecewise, check_window
-from geotracs.methods.product import Chart, Point, Product
+from geotracs.methods.product import Chart, Point, Product, cartesian
 from geotracs.randomness import Source
 
 
@@ -70,18 +69,5 @@ class TracsC(Product):
         return Piecewise(half, self.window, periodic=across), Piecewise(half, self.window, periodic=up)
 
     def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
-        """Return the Cartesian chart of the fitted rectangle."""
-        return Affine(domain.frame)
-
-
-class Affine:
-    """The chart of a rectangle, a parallelogram or the globe, with its one `stretch`."""
-
-    def __init__(self, frame: Rectangle | Parallelogram | Globe) -> None:
-        self.to_unit, self.from_unit = frame.to_unit, frame.from_unit
-        origin, u, _, v = frame.from_unit(CORNERS)
-        self._area = abs(np.linalg.det([u - origin, v - origin]))
-
-    def stretch(self, uv: np.ndarray) -> np.ndarray:
-        """Return the area, which is the same everywhere."""
-        return np.full(len(uv), self._area)
+        """Return the Cartesian chart."""
+        return cartesian(domain)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+import geopandas as gpd
 import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
@@ -10,7 +11,7 @@ import geotracs.crs as crs_
 import geotracs.methods as methods
 import geotracs.regions as regions
 from geotracs.colours import COLOURS
-from geotracs.domains import Disc, Domain, Globe, Polygon
+from geotracs.domains import Disc, Domain, Globe, Polygon, Transport
 from geotracs.domains.rectangle import two_numbers
 from geotracs.errors import InputError
 from geotracs.plots.canvas import draw_public, frame_axes, pyplot, unwrapping
@@ -67,14 +68,16 @@ def mechanism(
     """
     plt = pyplot()
     if fit == "best":
-        raise InputError('`fit` must be "envelope" or "oriented" here; `perturb` records which of them was best.')
+        raise InputError(
+            '`fit` must be "envelope", "oriented" or "transport" here; `perturb` records which of them was best.'
+        )
     given = getattr(domain, "crs", None)
     crs = crs_.parse(crs or given or "EPSG:4326")
-    region = regions.recorded({"domain": {"fit": fit}}, crs, domain)
+    region = regions.resolve(domain, gpd.GeoSeries([], crs=crs), fit=fit)
     moved = {name: tuple(_enter(region, value, name).tolist()) for name, value in options.items() if _is_point(value)}
     recipe = methods.make(method, {**options, **moved})
     here = _enter(region, at, "at")
-    window, probability = recipe.window_of(here, eps, region.domain)
+    window, probability = recipe.window_of(here, eps, region.chart)
     outline = region.outline()
     unwrap = unwrapping(crs, outline, [])
     ring = crs_.transform(shapely.get_coordinates(window), region.crs, crs)
@@ -89,7 +92,7 @@ def mechanism(
         ax.plot(*reference.T, "X", color="white", markeredgecolor="black", label="reference")
     draw_public(ax, outline, None, crs, unwrap, fill="none")
     frame_axes(ax, crs, [] if isinstance(region.domain, Globe) else [unwrap(ring)], outline)
-    shares = [f"{probability:.0%} in the window", *_unseen(recipe, here, eps, region.domain)]
+    shares = [f"{probability:.0%} in the window", *_unseen(recipe, here, eps, region.chart)]
     ax.set_title(f"{recipe.name}, epsilon {eps:g}\n{', '.join(shares)}", fontsize="medium")
     if legend and own:
         ax.figure.legend(loc="outside lower center", ncols=3, fontsize="small")
@@ -128,7 +131,7 @@ def _draw_density(
     grid = np.array(np.meshgrid(x, y)).reshape(2, -1).T
     globe = isinstance(region.domain, Globe)
     kilometres = 1 if globe else region.crs.axis_info[0].unit_conversion_factor / 1000
-    density = recipe.density(region.enter(grid), at, eps, region.domain) / kilometres**2
+    density = recipe.density(region.enter(grid), at, eps, region.chart) / kilometres**2
     density[~shapely.contains_xy(outline, *grid.T) | ~(density > 0)] = np.nan
     top = np.nanquantile(density, 0.999)
     norm = LogNorm(np.nanmin(density), max(top, np.nanmin(density) * 1.01))
@@ -143,7 +146,8 @@ def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) 
     """Say which shares of the reports a density cannot show: what is projected, and what stays at the reference."""
     reports = np.repeat(at[:, None], DRAWS, axis=1).T
     recipe.report(reports, np.arange(DRAWS + 1), eps, domain, public_stream())
-    outside = ~domain.border.covers(reports) if isinstance(domain, Polygon) else np.zeros(DRAWS, dtype=bool)
+    region = domain.region if isinstance(domain, Transport) else domain
+    outside = ~region.border.covers(reports) if isinstance(region, Polygon) else np.zeros(DRAWS, dtype=bool)
     domain.finish(reports)
     stays = 0.0
     if recipe.public_points and not isinstance(domain, Disc):

@@ -33,17 +33,27 @@ def test_threshold_is_the_largest_that_is_private(eps, size):
     assert 0 < t < WORDS
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_every_stretched_window_has_the_same_number_of_cells(size):
-    mechanism = Window(3.0, *size, stretch=MIXED)
-    cells = [np.random.default_rng(1).integers(0, SIDE, 20_000, dtype=np.uint32) for _ in range(2)]
-    columns, rows = mechanism._sides(cells)
-    assert np.all(columns * rows == mechanism.cells)
-    assert max(columns.max(), rows.max()) <= SIDE
-    assert len(np.unique(columns)) > 1
+@pytest.mark.parametrize("number", range(len(STRETCHES)))
+@pytest.mark.parametrize("size", [*SIZES, (0.3, 0.3), (0.0123, 0.0457), (1e-8, 0.01)])
+def test_every_stretched_window_has_the_same_number_of_cells(size, number):
+    """Exactly: it is what the promise rests on."""
+    mechanism = Window(3.0, *size, stretch=np.full((16, 16), number))
+    secret = [np.zeros(1, dtype=np.uint32)] * 2
+    columns, rows = (int(side[0]) for side in mechanism._sides(secret))
+    assert columns * rows == mechanism.cells
+    assert 1 <= min(columns, rows) <= max(columns, rows) <= SIDE
+    if mechanism.columns * STRETCHES[number] <= SIDE and mechanism.rows / STRETCHES[number] <= SIDE:
+        assert columns == mechanism.columns * STRETCHES[number]
 
 
-@pytest.mark.parametrize(("base", "other"), [((4, 6), (8, 3)), ((4, 6), (2, 12)), ((4, 6), (4, 6)), ((2, 4), (8, 1))])
+def test_multiples_are_whole_for_every_stretch():
+    assert all((module.MULTIPLE * Fraction(times)).denominator == 1 for times in STRETCHES.tolist())
+    assert all((module.MULTIPLE / Fraction(times)).denominator == 1 for times in STRETCHES.tolist())
+
+
+@pytest.mark.parametrize(
+    ("base", "other"), [((4, 6), (8, 3)), ((4, 6), (2, 12)), ((4, 6), (4, 6)), ((2, 4), (8, 1)), ((5, 13), (5, 13))]
+)
 def test_stretching_maps_the_cells_one_to_one(monkeypatch, base, other):
     """On a lattice of 13 x 13, all of it: the window goes to the stretched window, the rest to the rest."""
     monkeypatch.setattr(module, "SIDE", 13)
@@ -56,6 +66,29 @@ def test_stretching_maps_the_cells_one_to_one(monkeypatch, base, other):
     assert np.array_equal((moved[0] < other[0]) & (moved[1] < other[1]), inside)
     if other == base:
         assert np.array_equal(moved, [column, row])
+
+
+@pytest.mark.parametrize("periodic", [(False, False), (True, False)])
+def test_every_secret_reaches_every_cell_once_and_its_window_first(monkeypatch, periodic):
+    """All draws for all secrets on a lattice of 16 x 16, with windows of 4 x 4, 8 x 2 and 2 x 8 cells.
+
+    A draw is uniform inside the first 4 x 4 or uniform outside it, so that this is the whole distribution.
+    """
+    monkeypatch.setattr(module, "SIDE", 16)
+    monkeypatch.setattr(module, "MULTIPLE", 2)
+    monkeypatch.setattr(module, "STRETCHES", np.array([0.5, 1.0, 2.0]))
+    module._two_levels.cache_clear()
+    mechanism = Window(2.0, 0.25, 0.25, periodic=periodic, stretch=np.random.default_rng(0).integers(0, 3, (4, 4)))
+    module._two_levels.cache_clear()
+    draws = np.stack(np.meshgrid(np.arange(16), np.arange(16), indexing="ij")).reshape(2, -1).astype(np.uint32)
+    inside = (draws < 4).all(axis=0)
+    for secret in draws.T:
+        x = np.tile((secret + 0.5) / 16, (256, 1))
+        reports = np.floor(mechanism.apply(x, draws) * 16).astype(int)
+        assert len(np.unique(reports, axis=0)) == 256
+        window = reports[inside]
+        assert secret.tolist() in window.tolist()
+        assert np.all(mechanism.density((reports + 0.5) / 16, x[:1]) == np.where(inside, *mechanism._heights))
 
 
 @pytest.mark.parametrize("n", [0, 1, 1000])
@@ -156,7 +189,7 @@ def test_epsilon_may_differ_per_location():
         assert part.mean() == pytest.approx(one.expected_error(x[:1]).item(), abs=6 * part.std() / math.sqrt(50_000))
     assert int(mechanism.threshold[0]) == Window(0.5, 0.6, 0.6).threshold
     stretched = Window(eps, width, width, stretch=MIXED)
-    cells = [np.random.default_rng(1).integers(0, SIDE, 100_000, dtype=np.uint32) for _ in range(2)]
+    cells = list(np.random.default_rng(1).integers(0, SIDE, (2, 100_000), dtype=np.uint32))
     columns, rows = stretched._sides(cells)
     assert np.all(columns * rows == stretched.cells)
 

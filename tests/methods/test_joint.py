@@ -130,3 +130,38 @@ def test_a_disc_is_refused_but_not_its_chart():
     reports = methods.run(methods.make("joint"), xy, np.array([0, len(xy)]), 4.0, chart, np.random.default_rng(0))
     assert disc.contains(reports).all()
     assert distances(disc, xy, reports).mean() < 0.9 * methods.expected_error(methods.make("tracs-d"), 4.0, disc)
+
+
+@pytest.mark.parametrize("kind", ["rectangle", "transport", "parallelogram", "disc chart"])
+def test_density_is_that_of_the_reports(kind):
+    """It integrates to 1, is within exp(eps), and gives the share of 200,000 reports in the window to 5 sigma."""
+    hills = np.add.outer(np.linspace(0, 1, 256) ** 3, np.linspace(1, 0, 256) ** 2)
+    domain = {
+        "rectangle": Rectangle(0, 0, 4, 2),
+        "transport": Transport(Rectangle(0, 0, 4, 2), hills),
+        "parallelogram": Parallelogram((0, 0), (3, 1), (-1, 2)),
+        "disc chart": Transport(Disc((1, 1), 1)),
+    }[kind]
+    at, eps, method = domain.spread(20)[7], 3.0, methods.make("joint")
+    base = domain.region if isinstance(domain, Transport) else domain
+    corners = base.vertices if not isinstance(base, Disc) else np.array([[0, 0], [2, 2]])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    steps = [low[axis] + (np.arange(1024) + 0.5) / 1024 * (high - low)[axis] for axis in (0, 1)]
+    y = np.stack(np.meshgrid(*steps), axis=-1).reshape(-1, 2)
+    density = method.density(y, tuple(at), eps, domain)
+    assert density.mean() * np.prod(high - low) == pytest.approx(1, rel=0.01)
+    window, probability = method.window_of(tuple(at), eps, domain)
+    assert window.buffer(1e-6).covers(shapely.Point(at))
+    n = 200_000
+    reports = np.asfortranarray(np.tile(at, (n, 1)))
+    method.report(reports, np.array([0, n]), eps, domain, np.random.default_rng(3))
+    share = shapely.contains_xy(window, *reports.T).mean()
+    assert share == pytest.approx(probability, abs=5 * math.sqrt(probability * (1 - probability) / n) + 2e-3)
+    other = method.density(y, tuple(domain.spread(20)[3]), eps, domain)
+    both = (density > 0) & (other > 0)
+    assert (density[both] / other[both]).max() <= math.exp(eps) * (1 + 1e-9)
+
+
+def test_window_across_the_antimeridian():
+    window, _ = methods.make("joint").window_of((179.0, 10.0), 8.0, Globe())
+    assert window.bounds[0] < 179 < 181 < window.bounds[2]

@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 from scipy.stats import chi2
 
 from geotracs import methods
-from geotracs.domains import Rectangle, Transport
+from geotracs.domains import Globe, Rectangle, Transport
 from geotracs.domains.border import SIDE
 from geotracs.methods import nearest as module
 from geotracs.methods.nearest import Nearest, Neighbourhoods
@@ -92,6 +92,12 @@ def test_epsilon_per_location():
     error = np.hypot(*(places[reports] - places[secrets]).T).reshape(3, -1).mean(axis=1)
     assert error[0] > 2 * error[1] > 0
     assert error[2] == 0  # one place of 800 at epsilon 600
+
+
+def test_on_the_globe_places_across_the_antimeridian_are_near():
+    places = np.array([[179.9, 0.0], [-179.9, 0.0], [178.0, 0.0], [0.0, 89.0], [180.0, 89.5], [90.0, -45.0]])
+    tables = METHOD.prepare(places, 3.0, Globe())
+    assert tables.around(np.array([0, 4]), 2).tolist() == [[0, 1], [3, 4]]
 
 
 def test_two_and_three_places():
