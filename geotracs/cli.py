@@ -83,7 +83,7 @@ def _input_options(command: Any) -> Any:
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--eps", type=float, required=True, help="Privacy parameter; smaller is more private. Try 1 to 10.")
-@click.option("--method", default="tracs-c", show_default=True, help=f"One of: {', '.join(METHODS)}, auto.")
+@click.option("--method", default="joint", show_default=True, help=f"One of: {', '.join(METHODS)}, auto.")
 @click.option("--domain", help="Public region: a file, or xmin,ymin,xmax,ymax in the CRS of IN.")
 @click.option("--fit", default="envelope", show_default=True, help=_FIT)
 @click.option("--prior", help=_PRIOR)

@@ -32,7 +32,7 @@ SAMPLE = 2000
 def perturb(
     gdf: gpd.GeoDataFrame,
     eps: float,
-    method: str = "tracs-c",
+    method: str = "joint",
     *,
     domain: Any = None,
     fit: str = "envelope",
@@ -63,9 +63,8 @@ def perturb(
     eps : float
         Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``.
     method : str
-        "tracs-c" perturbs the coordinates, "tracs-d" the direction and distance from the previous report (both as in
-        the paper), "joint" both coordinates at once, with smaller errors; "nearest" works over the places of
-        ``round_to``, where a location counts as its nearest place and is reported as one of the set. "auto" takes the
+        "joint", the default, perturbs both coordinates at once; "tracs-c" one by one, and "tracs-d" the direction and
+        distance from the previous report, both as in the paper; "nearest" works over the places of ``round_to``, where a location counts as its nearest place and is reported as one of the set. "auto" takes the
         one of these with the smallest expected error (see `geotracs.advise`), and the record says which. To compare
         with: "strawman" and "planar-laplace" on the region; "k-rr", "exponential", "l-srr", "ngram" and "atp" over the
         places. See the classes in `geotracs.methods`.

@@ -26,7 +26,7 @@ Variants = dict[str, dict[str, Any]]
 def sweep(
     gdf: gpd.GeoDataFrame,
     eps: Sequence[float] = (1, 2, 4, 6, 8, 10),
-    methods: Sequence[str] | Mapping[str, str | Mapping[str, Any]] = ("tracs-c", "tracs-d"),
+    methods: Sequence[str] | Mapping[str, str | Mapping[str, Any]] = ("joint", "tracs-c", "tracs-d"),
     repeats: int = 5,
     *,
     within: Sequence[float] = metrics.WITHIN,
@@ -72,7 +72,7 @@ def sweep(
     >>> city = geotracs.datasets.sample_city(people=3, seed=1)
     >>> table = sweep(city.tracks, [2, 8], repeats=3, domain=city.boundary, trajectory="person", time="t")
     >>> len(table), list(table.columns[:5])
-    (12, ['method', 'epsilon', 'repeat', 'ae', 'median'])
+    (18, ['method', 'epsilon', 'repeat', 'ae', 'median'])
     >>> mean = table.groupby("epsilon")["ae"].mean()
     >>> bool(mean[2] > mean[8])
     True

@@ -284,7 +284,7 @@ class TestMap:
             assert out == f"Written: {tmp_path / f'{view}.html'}\n"
             page = (tmp_path / f"{view}.html").read_text()
             assert "keep it confidential" in page
-            assert "tracs-c, epsilon 4 per location" in page
+            assert "joint, epsilon 4 per location" in page
             assert "3 trajectories, 60 locations" in page
             assert "https://cdn" not in page
 

@@ -181,7 +181,7 @@ def test_z_and_m_are_dropped_with_a_warning(tracks):
     flat = quiet(tracks, **COLUMNS)
     high = tracks.set_geometry(gpd.points_from_xy(tracks.geometry.x, tracks.geometry.y, z=7.0, crs=4326))
     with pytest.warns(PrivacyWarning, match="rng"), pytest.warns(GeotracsWarning, match="Z and M"):
-        private = geotracs.perturb(high, 4, domain=TOKYO, keep=[], rng=0, **COLUMNS)
+        private = geotracs.perturb(high, 4, "tracs-c", domain=TOKYO, keep=[], rng=0, **COLUMNS)
     assert not private.has_z.any()
     geopandas.testing.assert_geoseries_equal(private.geometry, flat.geometry)
     line = gpd.GeoDataFrame(geometry=[shapely.LineString([(139.6, 35.6, 1), (139.7, 35.7, 2)])], crs=4326)

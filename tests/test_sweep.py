@@ -31,7 +31,7 @@ def test_it_is_what_perturb_and_compare_say(tracks):
     source = np.random.default_rng(7)
     for row in table.itertuples():
         with pytest.warns(PrivacyWarning, match="`rng` is fixed"):
-            private = tracks.tracs.perturb(3, domain=TOKYO, keep=[], rng=source, **COLUMNS)
+            private = tracks.tracs.perturb(3, "tracs-c", domain=TOKYO, keep=[], rng=source, **COLUMNS)
         assert tracks.tracs.compare(private)["ae"] == row.ae
 
 
@@ -107,7 +107,7 @@ def test_lines_missing_and_empty_frames(tracks):
     lines.loc["bob", "geometry"] = None
     assert geotracs.sweep(lines, [4], repeats=1, domain=TOKYO)["ae"].notna().all()
     empty = geotracs.sweep(tracks.iloc[:0], [4], repeats=1, domain=TOKYO)
-    assert len(empty) == 2
+    assert len(empty) == 3
     assert empty["ae"].isna().all()
 
 

