@@ -64,10 +64,11 @@ def perturb(
         Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``.
     method : str
         "joint", the default, perturbs both coordinates at once; "tracs-c" one by one, and "tracs-d" the direction and
-        distance from the previous report, both as in the paper; "nearest" works over the places of ``round_to``, where a location counts as its nearest place and is reported as one of the set. "auto" takes the
-        one of these with the smallest expected error (see `geotracs.advise`), and the record says which. To compare
-        with: "strawman" and "planar-laplace" on the region; "k-rr", "exponential", "l-srr", "ngram" and "atp" over the
-        places. See the classes in `geotracs.methods`.
+        distance from the previous report, both as in the paper; "nearest" works over the places of ``round_to``, where
+        a location counts as its nearest place and is reported as one of the set. "auto" takes the one of these with
+        the smallest expected error (see `geotracs.advise`), and the record says which. To compare with: "strawman" and
+        "planar-laplace" on the region; "k-rr", "exponential", "l-srr", "ngram" and "atp" over the places. See the
+        classes in `geotracs.methods`.
     domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, or one of `geotracs.domains`
         The public region: a rectangle, a polygon or several, with holes; a `Parallelogram`, a `Disc`, the `Globe`. A
         bbox ``(xmin, ymin, xmax, ymax)`` and a geometry are in the frame's CRS; in degrees, xmin > xmax means across

@@ -291,7 +291,7 @@ class TestMechanism:
         triangle = shapely.Polygon([(0, 0), (10_000, 0), (0, 10_000)])
         ax = plots.mechanism("tracs-c", 1, triangle, (3000, 3000), crs=32654)
         spread = np.nanmean(np.nan_to_num(self.image(ax))) * 100
-        said = float(words(ax).split("% projected to the border")[0].split()[-1]) / 100
+        said = float(words(ax).split("% projected")[0].split()[-1]) / 100
         assert said + spread == pytest.approx(1, abs=0.02)
         assert "at the reference itself" in words(
             plots.mechanism("tracs-d", 1, (0, 0, 100, 100), (50, 50), crs=32654, start="corner")

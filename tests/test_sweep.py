@@ -115,4 +115,4 @@ def test_progress_is_shown_when_asked_for_and_quiet_in_a_pipe(tracks, capsys):
     geotracs.sweep(tracks, [2], repeats=1, domain=TOKYO)
     assert capsys.readouterr().err == ""
     geotracs.sweep(tracks, [2], repeats=1, domain=TOKYO, progress=True)
-    assert "2/2" in " ".join(capsys.readouterr().err.replace(".00", "").split())
+    assert "3/3" in " ".join(capsys.readouterr().err.replace(".00", "").split())

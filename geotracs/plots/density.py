@@ -64,7 +64,7 @@ def mechanism(
     >>> city = geotracs.datasets.sample_city(people=3, seed=1)
     >>> ax = mechanism("tracs-d", 4, city.boundary, at=(13.24, -20.25))
     >>> ax.get_title().splitlines()
-    ['tracs-d, epsilon 4', '51% in the window, ...% projected to the border']
+    ['tracs-d, epsilon 4', '51% in the window, ...% projected']
     """
     plt = pyplot()
     if fit == "best":
@@ -152,5 +152,5 @@ def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) 
     stays = 0.0
     if recipe.public_points and not isinstance(domain, Disc):
         stays = np.mean(np.all(np.isclose(reports, recipe.chart(domain).reference, rtol=1e-12, atol=0), axis=1))
-    shares = {"projected to the border": outside.mean(), "at the reference itself": stays}
+    shares = {"projected": outside.mean(), "at the reference itself": stays}
     return [f"{share:.1%} {where}" for where, share in shares.items() if share > 0.0005]
