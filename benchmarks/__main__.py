@@ -13,7 +13,7 @@ import shapely
 
 import geotracs
 from benchmarks import scalar
-from geotracs import methods, places, randomness
+from geotracs import experiments, methods, places, randomness
 from geotracs.domains import Rectangle
 
 TOKYO = (139.47, 35.51, 139.90, 35.86)
@@ -40,6 +40,7 @@ def main():
         growth(),
         memory(),
         maps(),
+        baselines(),
     ):
         print(f"{what:<58}{measured:>12}  {bar}{'' if met else '   MISSED'}", flush=True)
 
@@ -186,6 +187,14 @@ def maps(n=10**5):
     seconds, size = time.perf_counter() - start, len(page) / 1e6
     yield f"explore {n:,} locations, with the page", f"{seconds:.1f} s", "<= 5 s", seconds <= 5
     yield "size of that page", f"{size:.1f} MB", "<= 5 MB", size <= 5
+
+
+def baselines(sizes=(1_000, 7_798, 100_000)):
+    """TraCS with rounding against the methods that score every place, per location."""
+    table = experiments.growth(sizes=sizes).pivot_table("ours", "places", "method")
+    for count in sizes:
+        times = min(table.loc[count, ["ngram", "atp"]]) / max(table.loc[count, ["tracs-c", "tracs-d"]])
+        yield f"ngram or atp / TraCS, rounded to {count:,} places", f"{times:.0f} x", ">= 40 x", times >= 40
 
 
 def peak_memory(n):

@@ -8,7 +8,7 @@ A frame has the columns ``experiment``, ``space``, ``method``, ``epsilon``, ``pu
 ``ours``, ``se`` (the standard error of ours) and ``published_se`` (that of a run as small as the published one).
 """
 
-from geotracs.experiments.cities import city
+from geotracs.experiments.cities import city, location_spaces
 from geotracs.experiments.continuous import (
     city_continuous,
     epsilon_split,
@@ -41,6 +41,7 @@ __all__ = [
     "gridding",
     "growth",
     "hotspots",
+    "location_spaces",
     "plot",
     "range_queries",
     "reproduce",

@@ -29,14 +29,7 @@ def city(data: str | Path, name: str, users: tuple[int, int] = (0, 100), publish
         The first user, and the one after the last, in the order of their numbers. The published figures for Chicago
         come from the first hundred on continuous space, from the second hundred on its places.
     """
-    if name not in DECIMALS:
-        raise InputError(f"`name` must be one of {sorted(DECIMALS)}, got {name!r}.")
-    path = Path(data) / f"{name}_checkins.csv.gz"
-    if not path.exists():
-        raise InputError(f"`data` must be a folder with {path.name}; it is not in {str(data)!r}.")
-    visits = pd.read_csv(path, usecols=["user", "lat", "lon"])[["user", "lat", "lon"]].to_numpy(np.float64)
-    visits[:, 1:] = visits[:, 1:].round(DECIMALS[name])
-    visits = np.unique(visits, axis=0)
+    visits = _visits(data, name)
     places = np.unique(visits[:, 1:], axis=0)
     low, size = places.min(axis=0), np.ptp(places, axis=0)
     _, begins = np.unique(visits[:, 0], return_index=True)
@@ -49,3 +42,24 @@ def city(data: str | Path, name: str, users: tuple[int, int] = (0, 100), publish
         places=Points((places - low) / size),
         published_runs=published_runs,
     )
+
+
+def location_spaces(data: str | Path) -> pd.DataFrame:
+    """Return the places of both cities, in degrees (the paper's figure of its location spaces)."""
+    parts = []
+    for name in DECIMALS:
+        places = np.unique(_visits(data, name)[:, 1:], axis=0)
+        parts.append(pd.DataFrame(places, columns=["lat", "lon"]).assign(experiment="location-spaces", space=name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _visits(data: str | Path, name: str) -> np.ndarray:
+    """Return user, latitude and longitude of the distinct places of each user, in that order."""
+    if name not in DECIMALS:
+        raise InputError(f"`name` must be one of {sorted(DECIMALS)}, got {name!r}.")
+    path = Path(data) / f"{name}_checkins.csv.gz"
+    if not path.exists():
+        raise InputError(f"`data` must be a folder with {path.name}; it is not in {str(data)!r}.")
+    visits = pd.read_csv(path, usecols=["user", "lat", "lon"])[["user", "lat", "lon"]].to_numpy(np.float64)
+    visits[:, 1:] = visits[:, 1:].round(DECIMALS[name])
+    return np.unique(visits, axis=0)

@@ -51,6 +51,7 @@ def plot(frame: pd.DataFrame, ax: Any = None) -> Any:
         "time-table": _times,
         "circular-area": _disc,
         "exponential-arrangement": _arrangement,
+        "location-spaces": _spaces,
     }
     experiment = frame["experiment"].iloc[0]
     special.get(experiment, _lines)(frame, ax)
@@ -144,3 +145,13 @@ def _arrangement(frame: pd.DataFrame, ax: Any) -> None:
     ax.bar(frame["space"], frame["own_place"], color="#009e73")
     ax.set_xlabel("places in the square")
     ax.set_ylabel("probability of the true place")
+
+
+def _spaces(frame: pd.DataFrame, ax: Any) -> None:
+    """Both spaces as unit squares side by side, as the methods see them."""
+    for number, (space, part) in enumerate(frame.groupby("space", sort=False)):
+        x, y = ((part[name] - part[name].min()) / (part[name].max() - part[name].min()) for name in ("lon", "lat"))
+        ax.scatter(x + 1.1 * number, y, s=1, color=list(COLOURS.values())[number])
+        ax.text(1.1 * number, 1.02, f"{space}: {len(part):,} places")
+    ax.set_aspect("equal")
+    ax.set_axis_off()

@@ -15,6 +15,7 @@ import geotracs.experiments.exact as exact
 import geotracs.experiments.figures as figures
 import geotracs.experiments.timing as timing
 from geotracs.errors import InputError
+from geotracs.experiments.cities import location_spaces
 from geotracs.experiments.published import ratios
 from geotracs.experiments.setups import EPSILONS
 
@@ -61,6 +62,7 @@ SECTIONS = (
     Section("synthetic-long", "Random tracks in [0,2) x [0,10)", partial(continuous.synthetic, "long"), 1000),
     Section("short-side", "A track along the short side", continuous.short_side, 10_000),
     Section("direction-error", "Error of the direction", exact.direction_error),
+    Section("location-spaces", "The two location spaces", location_spaces, data=True, published=False),
     Section("city-tky", "Tokyo, continuous", _over(continuous.city_continuous, "tky"), 20, data=True),
     Section("city-chi", "Chicago, continuous", _over(continuous.city_continuous, "chi"), 100, data=True),
     Section("grid-10", "Random tracks over 10 x 10 points", partial(discrete.synthetic_grid, 10, paper=True), 400),
@@ -147,9 +149,10 @@ def run_section(
 
 def agreement(frame: pd.DataFrame) -> str:
     """Return how far the TraCS rows are from the published ones, in words; nothing if none is published."""
-    rows = frame[frame["method"].isin(["tracs-c", "tracs-d"])]
-    rows = rows[rows["published"].notna()] if "published" in rows else rows[:0]
-    if rows.empty or "published_se" not in rows:
+    if not {"method", "published", "published_se"} <= set(frame.columns):
+        return ""
+    rows = frame[frame["method"].isin(["tracs-c", "tracs-d"]) & frame["published"].notna()]
+    if rows.empty:
         return ""
     apart = rows["ours"] / rows["published"] - 1
     errors = (rows["ours"] - rows["published"]).abs() / np.hypot(rows["se"], rows["published_se"])
@@ -239,6 +242,8 @@ def _short(frame: pd.DataFrame) -> pd.DataFrame:
     if experiment == "epsilon-split":
         best = frame.loc[frame.groupby("epsilon")["ours"].idxmin(), ["epsilon", "share", "ours", "se"]]
         return best.rename(columns={"share": "best share"})
+    if experiment == "location-spaces":
+        return frame.groupby("space", sort=False).size().rename("places").reset_index()
     if experiment == "growth":
         table = frame.pivot_table("ours", "method", "places", sort=False)
         return table.rename(columns="{:,} places".format).reset_index()
