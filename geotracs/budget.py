@@ -185,8 +185,6 @@ class Guarantee:
         prior = self.domain.get("prior")
         if prior is None:
             return ""
-        if prior["fitted"]:
-            return " The noise follows the private locations themselves, which the guarantee does not cover."
         return f" The noise follows a public prior ({prior['kind']})."
 
     def _places(self) -> str:

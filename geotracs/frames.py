@@ -8,6 +8,7 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import shapely
+from scipy.spatial import cKDTree
 from shapely.geometry.base import BaseGeometry
 
 import geotracs.crs as crs_
@@ -17,6 +18,11 @@ POINT, LINE = 0, 1
 GEOMETRY_TYPES = (
     "Point", "LineString", "LinearRing", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "Collection",
 )  # fmt: skip
+ALIKE = 2e-6
+"""Places nearer than this part of the data's extent count as the same: last digits may have been rounded away..."""
+NEARLY_ALL = 0.9
+"""...and a layer with this share of the data's places, of so many tried, as made from them."""
+TRIED = 1000
 SHOWN = 5
 """How many row labels an error names at most."""
 
@@ -125,6 +131,30 @@ def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
         raise CRSError(f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326').")
 
 
+def made_of(layer: gpd.GeoSeries, data: gpd.GeoSeries) -> bool:
+    """Whether a layer that should be public looks as if it was made from the private data, in whatever CRS and order.
+
+    That is, whether nearly all of the locations are in the layer, and nearly all of the layer is a location. Only for
+    warnings: what depends on it must not be released.
+    """
+    if layer.empty or data.empty or layer.crs is None:
+        return False
+    theirs = shapely.get_coordinates(np.asarray(layer.to_crs(data.crs).values))
+    mine = shapely.get_coordinates(np.asarray(data.values))
+    mine, theirs = (xy[np.isfinite(xy).all(axis=1)] for xy in (mine, theirs))
+    if len(mine) == 0 or len(theirs) == 0:
+        return False
+    slack = ALIKE * np.ptp(mine, axis=0).max()
+    return _share_among(mine, theirs, slack) >= NEARLY_ALL and _share_among(theirs, mine, slack) >= NEARLY_ALL
+
+
+def _share_among(some: np.ndarray, others: np.ndarray, slack: float) -> float:
+    """Return which share of some of the places lie within ``slack`` of one of the others."""
+    tried = some[np.linspace(0, len(some) - 1, min(len(some), TRIED)).astype(np.int64)]
+    distance, _ = cKDTree(others, balanced_tree=False, compact_nodes=False).query(tried, distance_upper_bound=slack * 2)
+    return float(np.mean(distance <= slack * 2))
+
+
 def output(
     gdf: gpd.GeoDataFrame,
     geometry: np.ndarray,
@@ -140,6 +170,8 @@ def output(
             out[column] = out[column].cat.remove_unused_categories()
     if isinstance(out.index, pd.MultiIndex):
         out.index = out.index.remove_unused_levels()
+    elif isinstance(out.index, pd.CategoricalIndex):
+        out.index = out.index.remove_unused_categories()
     out[active] = gpd.GeoSeries(gpd.array.GeometryArray(geometry, crs=gdf.crs), index=out.index)
     if added is not None:
         rows = np.flatnonzero(~(shapely.is_missing(geometry) | shapely.is_empty(geometry)))

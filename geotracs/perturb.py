@@ -181,7 +181,8 @@ def perturb(
         trajectory=trajectory,
         time=time,
         kept=[str(name) for name in kept if name not in columns],
-        places=None if rounding is None else rounding.places.count,
+        # Cells over a fitted region tell how large it is.
+        places=None if rounding is None or region.record["fitted"] else rounding.places.count,
         over="places" if isinstance(recipe, methods.PlaceMethod) else "region",
         caveat=recipe.caveat,
         reproducible=rng is not None,
@@ -223,9 +224,13 @@ def _into_domain(xy: np.ndarray, region: regions.Region, outside: str) -> np.nda
     """Return the locations in the working CRS, inside the domain."""
     moved = region.enter(xy)
     strangers = len(xy) - np.count_nonzero(region.contains(xy, moved))
-    nowhere = len(xy) - np.count_nonzero(np.isfinite(moved).all(axis=1))
-    if nowhere and outside == "clip":
-        raise DomainError(f"{nowhere} of {len(xy)} locations do not exist in the working CRS and cannot be moved.")
+    nowhere = ~np.isfinite(moved).all(axis=1)
+    if outside == "clip" and nowhere.any():
+        quarter = crs_.turn(region.data_crs) / 4
+        lost = np.count_nonzero(nowhere & ~(np.abs(xy[:, 1]) <= quarter))
+        if lost or not region.data_crs.is_geographic:
+            raise DomainError(f"{lost or nowhere.sum()} of {len(xy)} locations do not exist and cannot be moved.")
+        moved[nowhere] = region.domain.centre  # on the other side of the Earth, without a nearest point
     if strangers and outside == "raise":
         raise DomainError(
             f"{strangers} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, strangers)}Give a "

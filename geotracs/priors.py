@@ -10,6 +10,7 @@ import pyproj
 import shapely
 
 import geotracs.crs as crs_
+import geotracs.frames as frames
 from geotracs.domains.border import SIDE
 from geotracs.domains.transport import Base, outline
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
@@ -38,7 +39,7 @@ def weights(
     if isinstance(prior, tuple) and len(prior) == 2:
         if weight is not None:
             raise InputError("`weight` is a column of a layer; a raster has its own numbers.")
-        return _of_raster(*prior, low, high, crs, data.crs), {"kind": "raster", "fitted": False}
+        return _of_raster(*prior, low, high, crs, data.crs), {"kind": "raster"}
     if not isinstance(prior, (gpd.GeoDataFrame, gpd.GeoSeries)):
         raise InputError(
             "`prior` must be a GeoDataFrame or GeoSeries of points or areas, or a raster as (array, transform), got "
@@ -49,15 +50,20 @@ def weights(
     numbers = _numbers(prior, weight)
     present = ~(prior.geometry.isna() | prior.geometry.is_empty).to_numpy() & (numbers > 0)
     layer = prior.geometry[present]
-    fitted = _is_private(layer, data)
+    if frames.made_of(layer, data):
+        warn(
+            "`prior` has the coordinates of the private data, so it is not public: every report reveals something of "
+            "it. Give public places, a census or a raster.",
+            PrivacyWarning,
+        )
     shapes = shapely.force_2d(np.asarray(layer.to_crs(crs).values))
     dimensions = set(shapely.get_dimensions(shapes).tolist())
     if dimensions == {0}:
         xy, which = shapely.get_coordinates(shapes, return_index=True)
         each = numbers[present] / shapely.get_num_coordinates(shapes)
-        return _of_points(xy, each[which], low, high), {"kind": "points", "fitted": fitted}
+        return _of_points(xy, each[which], low, high), {"kind": "points"}
     if dimensions == {2}:
-        return _of_areas(shapes, numbers[present], low, high), {"kind": "areas", "fitted": fitted}
+        return _of_areas(shapes, numbers[present], low, high), {"kind": "areas"}
     raise InputError("`prior` must hold points, or areas, all of one kind and not all empty; lines have no density.")
 
 
@@ -70,30 +76,6 @@ def _numbers(prior: gpd.GeoDataFrame | gpd.GeoSeries, weight: str | None) -> np.
     if not np.all((numbers >= 0) & np.isfinite(numbers)):
         raise InputError(f"The column {weight!r} for `weight` must hold finite numbers of at least 0.")
     return numbers
-
-
-def _is_private(layer: gpd.GeoSeries, data: gpd.GeoSeries) -> bool:
-    """Say, with a warning, whether a prior has the coordinates of the private data, in any order and CRS."""
-    if data.empty or layer.empty:
-        return False
-    moved = layer.to_crs(data.crs)
-    slack = 1e-6 * np.ptp(data.total_bounds.reshape(2, 2), axis=0).max()
-    if not np.allclose(moved.total_bounds, data.total_bounds, rtol=0, atol=slack):
-        return False
-    mine, theirs = (_distinct(series, slack) for series in (data, moved))
-    if mine.shape != theirs.shape or not np.allclose(mine, theirs, rtol=0, atol=slack):
-        return False
-    warn(
-        "`prior` has the coordinates of the private data, so it is not public: every report reveals something of it. "
-        "Give public places, a census or a raster.",
-        PrivacyWarning,
-    )
-    return True
-
-
-def _distinct(series: gpd.GeoSeries, slack: float) -> np.ndarray:
-    xy = shapely.get_coordinates(np.asarray(series.values))
-    return np.unique(np.round(xy / (4 * slack)), axis=0) * (4 * slack) if slack > 0 else np.unique(xy, axis=0)
 
 
 def _of_points(xy: np.ndarray, numbers: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

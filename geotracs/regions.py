@@ -126,7 +126,7 @@ def resolve(
     domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, one of `geotracs.domains`, or None
         See `geotracs.perturb`. All but the layers are in the CRS of ``data``.
     data : GeoSeries
-        The private locations. Only their CRS is used, unless ``domain`` is None or turns out to be their extent.
+        The private locations. Only their CRS is used, unless ``domain`` is None; and to warn if it is their extent.
     prior, weight
         See `geotracs.perturb`.
     error : callable, optional
@@ -160,10 +160,10 @@ def _region(domain: Any, data: gpd.GeoSeries, fit: str, crs: Any, error: Callabl
         return _disc(domain, data.crs, working)
     fitted = domain is None
     shape = _extent(data) if fitted else _shape(domain, data.crs)
-    if not fitted and np.array_equal(shape.bounds, data.total_bounds):
-        fitted = True
+    if not fitted and _same_extent(shape, data):
         warn(
-            "`domain` has exactly the extent of the private data, so it is not public and is not recorded.",
+            "`domain` has the extent of the private data. If it was made from them it is not public, and the reports "
+            "and the record reveal it; give a public region.",
             PrivacyWarning,
         )
     bounds = _wrapped(shape.bounds, data.crs)
@@ -238,6 +238,15 @@ def _disc(disc: Disc, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
         "crs": crs_.label(crs),
     }
     return Region(planar, working, crs, record)
+
+
+def _same_extent(shape: BaseGeometry, data: gpd.GeoSeries) -> bool:
+    """Whether a domain and the data have the same bounds but for last digits; only for a warning."""
+    bounds = data.total_bounds
+    if not np.isfinite(bounds).all():
+        return False
+    slack = 1e-6 * np.ptp(bounds.reshape(2, 2), axis=0).max()
+    return bool(np.allclose(shape.bounds, bounds, rtol=0, atol=slack))
 
 
 def _extent(data: gpd.GeoSeries) -> BaseGeometry:

@@ -10,6 +10,7 @@ import pandas as pd
 import shapely
 
 import geotracs.crs as crs_
+import geotracs.frames as frames
 from geotracs.domains import Disc, Globe
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
 from geotracs.places import Cells, Grid, Points, Shapes
@@ -114,8 +115,8 @@ def prepare(
         raise CRSError("`round_to` has no CRS; set it with round_to.set_crs(...).")
     join = _checked_join(round_to, join)
     layer = round_to[~(round_to.geometry.isna() | round_to.geometry.is_empty).to_numpy()]
-    if np.array_equal(layer.total_bounds, data.total_bounds):
-        warn("`round_to` has exactly the extent of the private data: rounding to it publishes them.", PrivacyWarning)
+    if frames.made_of(layer.geometry, data):
+        warn("`round_to` has the coordinates of the private data: rounding to it publishes them.", PrivacyWarning)
     moved = layer.geometry.to_crs(region.crs)
     bounds = moved.bounds.to_numpy() * region.crs.axis_info[0].unit_conversion_factor
     # A shape on the other side of the Earth is torn by the projection, and would run across the region.

@@ -121,7 +121,7 @@ def test_perturb_with_a_prior(run, source, tmp_path):
     arguments = ["--eps", 4, "--method", "joint", "--domain", bbox(TOKYO), "--prior", prior, "--weight", "people"]
     assert run("perturb", source, tmp_path / "o.gpkg", *arguments)[0] == 0
     guarantee = files.read(tmp_path / "o.gpkg").tracs.guarantee
-    assert guarantee.domain["prior"] == {"kind": "points", "fitted": False}
+    assert guarantee.domain["prior"] == {"kind": "points"}
     assert (
         run("perturb", source, tmp_path / "auto.gpkg", "--eps", 4, "--method", "auto", "--domain", bbox(TOKYO))[0] == 0
     )

@@ -366,6 +366,11 @@ def test_working_crs_can_be_given(tracks):
         quiet(tracks, crs="EPSG:nonsense")
 
 
+def test_unused_categories_of_the_index_stay_behind(tracks):
+    few = tracks.set_index(pd.CategoricalIndex(tracks["person"])).loc[["ann", "bob"]]
+    assert list(quiet(few, time="t").index.categories) == ["ann", "bob"]
+
+
 def test_fitted_domain_warns_and_is_not_recorded(tracks):
     with pytest.warns(PrivacyWarning, match="fitted to the data"):
         private = geotracs.perturb(tracks, 4, keep=[])

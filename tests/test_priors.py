@@ -4,6 +4,7 @@ import warnings
 
 import geopandas as gpd
 import numpy as np
+import pandas as pd
 import pytest
 import shapely
 
@@ -99,7 +100,7 @@ def test_through_perturb(tracks, pois, method, kind):
     private = quiet(tracks, method=method, trajectory="person", time="t", **prior)
     assert tracks.equals(before)
     assert private.index.equals(tracks.index)
-    assert private.attrs["tracs"]["domain"]["prior"] == {"kind": kind, "fitted": False}
+    assert private.attrs["tracs"]["domain"]["prior"] == {"kind": kind}
     assert f"The noise follows a public prior ({kind})." in str(private.tracs.guarantee)
     xmin, ymin, xmax, ymax = private.total_bounds
     assert TOKYO[0] <= xmin < xmax <= TOKYO[2]
@@ -125,12 +126,15 @@ def test_reports_are_covered_with_a_prior_on_polygons(pois, name, method):
     assert shapely.covers(shape, private.geometry.values).all()
 
 
-def test_a_prior_made_of_the_private_data_is_warned_of_and_recorded(tracks):
-    for prior in (tracks, tracks.geometry.sample(frac=1, random_state=0), tracks.to_crs(3857)):
+@pytest.mark.parametrize("argument", ["prior", "round_to"])
+def test_what_is_made_of_the_private_data_is_warned_of(tracks, argument):
+    rounded = tracks.set_geometry(shapely.set_precision(tracks.geometry.values, 1e-6)).set_crs(4326)
+    more = pd.concat([tracks.geometry, gpd.GeoSeries([shapely.Point(139.7, 35.7)], crs=4326)])
+    there_and_back = tracks.to_crs(32654).to_crs(4326)
+    shuffled = tracks.geometry.sample(frac=1, random_state=0)
+    for layer in (tracks, shuffled, tracks.to_crs(3857), there_and_back, tracks.iloc[1:], more, rounded):
         with pytest.warns(PrivacyWarning, match="has the coordinates of the private data"):
-            private = geotracs.perturb(tracks, 4, "joint", domain=TOKYO, keep=[], prior=prior)
-        assert private.attrs["tracs"]["domain"]["prior"]["fitted"]
-        assert "which the guarantee does not cover" in str(private.tracs.guarantee)
+            geotracs.perturb(tracks, 4, "joint", domain=TOKYO, keep=[], **{argument: layer})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         geotracs.perturb(tracks, 4, "joint", domain=TOKYO, keep=[], prior=tracks.iloc[:30])

@@ -97,12 +97,27 @@ def test_record_of_a_polygon():
     assert "public polygon" in str(private.tracs.guarantee)
 
 
-def test_a_domain_made_of_the_data_warns_and_is_not_recorded(tracks):
-    for domain in (tracks.total_bounds, shapely.box(*tracks.total_bounds)):
-        with pytest.warns(PrivacyWarning, match="exactly the extent of the private data"):
-            private = geotracs.perturb(tracks, 4, domain=domain, keep=[])
-        assert private.attrs["tracs"]["domain"] == {"kind": "rectangle", "fitted": True}
-        assert private.attrs["tracs"]["crs"] is None
+def test_a_domain_made_of_the_data_warns(tracks):
+    box = shapely.box(*tracks.total_bounds)
+    there = gpd.GeoSeries([box], crs=4326).to_crs(32654)
+    for domain in (tracks.total_bounds, box, box.buffer(1e-12, join_style="mitre"), there):
+        with pytest.warns(PrivacyWarning, match="has the extent of the private data"):
+            geotracs.perturb(tracks, 4, domain=domain, keep=[], outside="clip")
+
+
+def test_the_record_does_not_tell_where_anybody_is():
+    """What is recorded depends on what the caller said, never on how it compares with the private locations."""
+    domain, records = (500_000, 5_000_000, 510_000, 5_010_000), []
+    prior = gpd.GeoSeries(gpd.points_from_xy([500_000, 502_000], [5_000_000, 5_002_000]), crs=32633)
+    for secret in ((510_000, 5_010_000), (502_000, 5_002_000), (505_000, 5_005_000)):
+        frame = gpd.GeoDataFrame(
+            geometry=gpd.points_from_xy(*zip((500_000, 5_000_000), secret, strict=True)), crs=32633
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyWarning)  # for the curator, who knows the data
+            private = frame.tracs.perturb(4, domain=domain, prior=prior, round_to=prior)
+        records.append(private.attrs)
+    assert records[0] == records[1] == records[2]
 
 
 # Oriented fits
@@ -344,8 +359,14 @@ def test_locations_that_exist_nowhere_are_refused_whatever_is_asked():
     frame = gpd.GeoDataFrame(geometry=[shapely.Point(10, 50), shapely.Point(50, 139.7)], crs=4326)
     for domain in (shapely.Point(10, 50).buffer(0.3), (5, 47, 15, 55), Disc((10, 50), 20_000)):
         for method in METHODS[1:] if isinstance(domain, Disc) else METHODS:
-            with pytest.raises(DomainError, match="1 of 2 locations do not exist in the working CRS"):
+            with pytest.raises(DomainError, match="1 of 2 locations do not exist"):
                 quiet(frame, method=method, domain=domain, outside="clip")
+
+
+def test_the_other_side_of_the_earth_is_clipped_like_anything_else():
+    frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy([0, 180, 170], [0, 0, 0]), crs=4326)
+    private = quiet(frame, domain=(-60, -40, 60, 40), outside="clip")
+    assert private.within(shapely.box(-60, -40, 60, 40)).all()
 
 
 def test_small_parallelogram_far_from_the_origin():

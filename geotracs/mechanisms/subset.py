@@ -42,6 +42,7 @@ class Subset:
             return
         asked = np.column_stack([np.asarray(eps, dtype=np.float64), np.broadcast_to(k, np.shape(eps))])
         distinct, which = np.unique(asked, axis=0, return_inverse=True)
+        which = which.reshape(-1)  # numpy 2.0 keeps a second axis
         limits = [_inside(check_eps(e), int(size), m) for e, size in distinct.tolist()]
         self.threshold = np.array(limits, dtype=np.uint64)[which]
 

@@ -65,6 +65,7 @@ class Window:
             self.eps = np.asarray(eps, dtype=np.float64)
             asked = np.column_stack([np.broadcast_to(value, self.eps.shape) for value in (self.eps, width, height)])
             distinct, which = np.unique(asked, axis=0, return_inverse=True)
+            which = which.reshape(-1)  # numpy 2.0 keeps a second axis
             levels = [_two_levels(check_eps(e), w, h) for e, w, h in distinct.tolist()]
             self.columns, self.rows = (np.array([level[i] for level in levels], dtype=np.int64)[which] for i in (0, 1))
             self.threshold = np.array([level[2] for level in levels], dtype=np.uint64)[which]
