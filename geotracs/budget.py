@@ -69,13 +69,41 @@ def per_location(eps: float, unit: str, lengths: np.ndarray) -> float | np.ndarr
     >>> per_location(4, "trajectory", np.array([2, 1])).round(6)
     array([2., 2., 4.])
     """
-    if unit not in UNITS:
-        raise InputError(f"`unit` must be one of {list(UNITS)}, got {unit!r}.")
+    check_unit(unit)
     if unit == "location":
         return eps
     lengths = lengths[lengths > 0]
-    share = np.where(lengths == 1, eps, np.nextafter(eps / lengths, 0))
-    return np.repeat(share, lengths)
+    return np.repeat(even_share(eps, lengths), lengths)
+
+
+def check_unit(unit: Any) -> None:
+    """Refuse a unit that there is not."""
+    if unit not in UNITS:
+        raise InputError(f"`unit` must be one of {list(UNITS)}, got {unit!r}.")
+
+
+def even_share(eps: float, lengths: np.ndarray) -> np.ndarray:
+    """Return the epsilon of each location of trajectories of these lengths, which share ``eps``; never too much.
+
+    >>> even_share(4.0, np.array([2, 1])).round(6)
+    array([2., 4.])
+    """
+    return np.where(lengths == 1, eps, np.nextafter(eps / lengths, 0))
+
+
+def typical(eps: float, unit: str, lengths: np.ndarray) -> float:
+    """Return the epsilon of a typical location: of the middle one, from the shortest trajectory to the longest.
+
+    >>> typical(4.0, "location", np.array([2, 1, 9]))
+    4.0
+    >>> round(typical(4.0, "trajectory", np.array([2, 1, 8])), 6)
+    0.5
+    """
+    if unit == "location" or lengths.sum() == 0:
+        return eps
+    ordered = np.sort(lengths)
+    middle = ordered[np.searchsorted(np.cumsum(ordered), lengths.sum() / 2)]
+    return float(even_share(eps, middle))
 
 
 @dataclass(frozen=True)

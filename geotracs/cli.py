@@ -20,8 +20,9 @@ from geotracs.errors import GeotracsError, InputError
 from geotracs.maps import explore
 from geotracs.maps.explore import MOST, VIEWS
 from geotracs.methods import METHODS
-from geotracs.perturb import OUTSIDE, perturb
+from geotracs.perturb import perturb
 from geotracs.places import Grid
+from geotracs.plans import OUTSIDE
 
 DEMO = ("tracs-c", "tracs-d")
 FEW = 1000

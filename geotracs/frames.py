@@ -1,7 +1,8 @@
 """GeoDataFrame <-> arrays: locations in trajectory order, and back to rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import geopandas as gpd
@@ -23,14 +24,20 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Tracks:
-    """The locations of a frame, trajectory after trajectory.
+    """The locations of a frame, in the order of its rows or trajectory after trajectory.
 
     Attributes
     ----------
     xy : array of shape (n, 2)
         Locations in the frame's CRS; each coordinate is contiguous, which makes the arithmetic fast.
-    offsets : array of int
-        Where each trajectory begins, and n at the end.
+    codes : array of int
+        The number of each row's trajectory, for the rows that hold locations: 0, 1, ... as they first appear.
+    counts : array of int, or None
+        How many locations each of these rows holds; None for points.
+    times : array, or None
+        The time of each of these rows.
+    offsets : array of int, or None
+        Where each trajectory begins, and n at the end; None when the locations are in the order of the rows.
     order : array of int, or None
         Which location of the frame each of `xy` is; None when they are in the frame's order.
     geometry : array of shapely geometries
@@ -40,26 +47,55 @@ class Tracks:
     """
 
     xy: np.ndarray
-    offsets: np.ndarray
+    codes: np.ndarray
+    counts: np.ndarray | None
+    times: np.ndarray | None
+    offsets: np.ndarray | None
     order: np.ndarray | None
     geometry: np.ndarray
     present: np.ndarray
 
-    @property
+    @cached_property
     def lengths(self) -> np.ndarray:
         """Number of locations of each trajectory."""
-        return np.diff(self.offsets)
+        return np.diff(self.offsets) if self.offsets is not None else np.bincount(self.codes, self.counts).astype(int)
 
     @property
     def are_lines(self) -> bool:
         """Whether rows hold several locations."""
-        return bool(self.present.any()) and shapely.get_type_id(self.geometry[self.present.argmax()]) == LINE
+        return self.counts is not None
 
     @property
     def rows(self) -> np.ndarray:
         """Which row of the frame each of `xy` is in."""
         rows = np.repeat(np.arange(len(self.geometry)), shapely.get_num_coordinates(self.geometry))
         return rows if self.order is None else rows[self.order]
+
+    @property
+    def row_starts(self) -> np.ndarray | None:
+        """Where each row that holds locations begins in `xy`; None for points, which are rows of their own."""
+        if self.counts is None:
+            return None
+        counts = self.counts if self.offsets is None else self.counts[self._row_order()]
+        return np.append(0, np.cumsum(counts))[:-1]
+
+    def grouped(self) -> "Tracks":
+        """Return the locations trajectory after trajectory, each in the order of its times, then of its rows."""
+        rows = _row_order(self.codes, self.times)
+        codes, counts = self.codes, np.ones(len(self.codes), dtype=np.int64) if self.counts is None else self.counts
+        order, xy = None, self.xy
+        if rows is not None:
+            order = _location_order(rows, counts)
+            codes, counts, xy = codes[rows], counts[rows], np.asfortranarray(xy[order])
+        first_rows = np.flatnonzero(np.diff(codes, prepend=-1))
+        offsets = np.append(np.append(0, np.cumsum(counts))[first_rows], len(xy))
+        return replace(self, xy=xy, order=order, offsets=offsets)
+
+    def per_location(self, values: np.ndarray) -> np.ndarray:
+        """Return the value of each location's trajectory."""
+        if self.offsets is not None:
+            return np.repeat(values, self.lengths)
+        return values[self.codes] if self.counts is None else np.repeat(values[self.codes], self.counts)
 
     def in_frame_order(self, values: np.ndarray) -> np.ndarray:
         """Return one value per location, in the order of the frame."""
@@ -81,16 +117,23 @@ class Tracks:
             rebuilt[self.present] = shapely.points(xy)
         return rebuilt
 
+    def _row_order(self) -> np.ndarray | slice:
+        rows = _row_order(self.codes, self.times)
+        return slice(None) if rows is None else rows
 
-def read(gdf: gpd.GeoDataFrame, trajectory: str | None = None, time: str | None = None) -> Tracks:
+
+def read(
+    gdf: gpd.GeoDataFrame, trajectory: str | None = None, time: str | None = None, *, grouped: bool = True
+) -> Tracks:
     """Return the locations of a frame of points or lines.
 
     Points are grouped by the ``trajectory`` column (without one they are one trajectory) and ordered by the ``time``
     column (without one, or where times are equal, by row). Each line is a trajectory unless ``trajectory`` groups them.
+    With ``grouped=False`` they stay in the order of the rows.
     """
     check(gdf)
     columns = [name for name in (trajectory, time) if name is not None]
-    _check_columns(gdf, columns)
+    check_columns(gdf, columns)
     geometry = np.asarray(gdf.geometry.values)
     present = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
     kind = _check_types(geometry[present])
@@ -98,17 +141,11 @@ def read(gdf: gpd.GeoDataFrame, trajectory: str | None = None, time: str | None 
         warn("Z and M values are dropped: only x and y are perturbed, and the others may be private.")
     xy = np.asfortranarray(shapely.get_coordinates(geometry))
     _check_finite(xy, geometry[present], gdf.index[present])
-
     codes = _codes(gdf, trajectory, present, kind)
     times = None if time is None else _times(gdf, time)[present]
-    rows = _row_order(codes, times)
-    counts = np.ones(len(codes), dtype=np.int64) if kind == POINT else shapely.get_num_coordinates(geometry[present])
-    order = None if rows is None else _location_order(rows, counts)
-    in_order = codes if rows is None else codes[rows]
-    lengths = counts if rows is None else counts[rows]
-    first_rows = np.flatnonzero(np.diff(in_order, prepend=-1))
-    offsets = np.append(np.append(0, np.cumsum(lengths))[first_rows], len(xy))
-    return Tracks(xy if order is None else np.asfortranarray(xy[order]), offsets, order, geometry, present)
+    counts = None if kind == POINT else shapely.get_num_coordinates(geometry[present]).astype(np.int64)
+    tracks = Tracks(xy, codes, counts, times, None, None, geometry, present)
+    return tracks.grouped() if grouped else tracks
 
 
 def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
@@ -159,7 +196,7 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
         raise InputError(f'`keep` must be a list of column names or "all", got {keep!r}; use keep=[{keep!r}].')
     else:
         asked = list(keep or [])
-    _check_columns(gdf, asked)
+    check_columns(gdf, asked)
     lost = [str(column) for column in others if column not in asked]
     if keep is None and lost:
         warn(
@@ -176,7 +213,8 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
     return [column for column in gdf.columns if column in {*asked, *always}]
 
 
-def _check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
+def check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
+    """Refuse names of columns that are not there, or several times, or hold the geometries."""
     for name in names:
         if pd.api.types.is_list_like(name) and not isinstance(name, tuple):
             raise InputError(f"A column must be given by its name, got {type(name).__name__}.")
@@ -225,7 +263,7 @@ def _codes(gdf: gpd.GeoDataFrame, trajectory: str | None, present: np.ndarray, k
             f"{missing.sum()} row(s) have no value in the trajectory column {trajectory!r}, e.g. "
             f"{_labels(gdf.index, missing)}; fill them in or drop them."
         )
-    return codes[present]
+    return codes if present.all() else pd.factorize(codes[present])[0]
 
 
 def _times(gdf: gpd.GeoDataFrame, time: str) -> np.ndarray:

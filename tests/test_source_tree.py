@@ -27,6 +27,7 @@ ORDER = [
     "regions",
     "rounding",
     "advise",
+    "plans",
     "perturb",
     "compare",
     "sweep",
