@@ -162,7 +162,7 @@ def run(
 
 
 @contextmanager
-def bar(total: int, progress: bool | None, unit: str) -> Iterator[Callable[[int], Any]]:
+def bar(total: int | None, progress: bool | None, unit: str) -> Iterator[Callable[[int], Any]]:
     """A progress bar, or nothing; None shows it where someone is looking."""
     if not (_somebody_looks() if progress is None else progress):
         yield lambda _: None

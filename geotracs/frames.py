@@ -40,8 +40,8 @@ class Tracks:
         Where each trajectory begins, and n at the end; None when the locations are in the order of the rows.
     order : array of int, or None
         Which location of the frame each of `xy` is; None when they are in the frame's order.
-    geometry : array of shapely geometries
-        The frame's geometries; missing and empty ones hold no location.
+    geometry : array of shapely geometries, or None
+        The frame's geometries; missing and empty ones hold no location. None for points that come as coordinates.
     present : array of bool
         Which rows hold locations.
     """
@@ -52,7 +52,7 @@ class Tracks:
     times: np.ndarray | None
     offsets: np.ndarray | None
     order: np.ndarray | None
-    geometry: np.ndarray
+    geometry: np.ndarray | None
     present: np.ndarray
 
     @cached_property
@@ -90,6 +90,21 @@ class Tracks:
         first_rows = np.flatnonzero(np.diff(codes, prepend=-1))
         offsets = np.append(np.append(0, np.cumsum(counts))[first_rows], len(xy))
         return replace(self, xy=xy, order=order, offsets=offsets)
+
+    def head(self, locations: int, rows: int) -> "Tracks":
+        """Return the first locations, which are those of the first rows; only in the order of the frame."""
+        present = self.present[:rows]
+        few = np.count_nonzero(present)
+        return replace(
+            self,
+            xy=self.xy[:locations],
+            codes=self.codes[:few],
+            counts=None if self.counts is None else self.counts[:few],
+            times=None if self.times is None else self.times[:few],
+            offsets=None if self.offsets is None else np.append(self.offsets[self.offsets < locations], locations),
+            geometry=None if self.geometry is None else self.geometry[:rows],
+            present=present,
+        )
 
     def per_location(self, values: np.ndarray) -> np.ndarray:
         """Return the value of each location's trajectory."""
@@ -140,12 +155,31 @@ def read(
     if np.any(shapely.has_z(geometry)) or (hasattr(shapely, "has_m") and np.any(shapely.has_m(geometry))):
         warn("Z and M values are dropped: only x and y are perturbed, and the others may be private.")
     xy = np.asfortranarray(shapely.get_coordinates(geometry))
-    _check_finite(xy, geometry[present], gdf.index[present])
-    codes = _codes(gdf, trajectory, present, kind)
-    times = None if time is None else _times(gdf, time)[present]
     counts = None if kind == POINT else shapely.get_num_coordinates(geometry[present]).astype(np.int64)
-    tracks = Tracks(xy, codes, counts, times, None, None, geometry, present)
+    _check_finite(xy, counts, gdf.index[present])
+    tracks = _tracks(gdf, trajectory, time, xy, counts, geometry, present)
     return tracks.grouped() if grouped else tracks
+
+
+def read_points(
+    table: pd.DataFrame, xy: np.ndarray, present: np.ndarray, trajectory: str | None, time: str | None
+) -> Tracks:
+    """Return finite points that come as coordinates, in the order of the rows; the table has the other columns."""
+    return _tracks(table, trajectory, time, xy, None, None, present)
+
+
+def _tracks(
+    table: pd.DataFrame,
+    trajectory: str | None,
+    time: str | None,
+    xy: np.ndarray,
+    counts: np.ndarray | None,
+    geometry: np.ndarray | None,
+    present: np.ndarray,
+) -> Tracks:
+    codes = _codes(table, trajectory, present, POINT if counts is None else LINE)
+    own = None if time is None else times(table, time)[present]
+    return Tracks(xy, codes, counts, own, None, None, geometry, present)
 
 
 def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
@@ -241,10 +275,10 @@ def _check_types(geometry: np.ndarray) -> int:
     )
 
 
-def _check_finite(xy: np.ndarray, geometry: np.ndarray, index: pd.Index) -> None:
+def _check_finite(xy: np.ndarray, counts: np.ndarray | None, index: pd.Index) -> None:
     if np.isfinite(xy.sum()) or np.isfinite(xy).all():
         return
-    rows = np.repeat(np.arange(len(geometry)), shapely.get_num_coordinates(geometry))
+    rows = np.repeat(np.arange(len(index)), 1 if counts is None else counts)
     bad = np.bincount(rows, ~np.isfinite(xy).all(axis=1)) > 0
     raise InputError(
         f"{bad.sum()} row(s) have NaN or infinite coordinates, e.g. {_labels(index, bad)}; set their geometry to None "
@@ -266,7 +300,7 @@ def _codes(gdf: gpd.GeoDataFrame, trajectory: str | None, present: np.ndarray, k
     return codes if present.all() else pd.factorize(codes[present])[0]
 
 
-def _times(gdf: gpd.GeoDataFrame, time: str) -> np.ndarray:
+def times(gdf: gpd.GeoDataFrame, time: str) -> np.ndarray:
     """Return the time column as sortable numbers."""
     column = gdf[time]
     if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(column):
@@ -297,7 +331,10 @@ def _parsed(column: pd.Series, time: str) -> pd.Series:
             f"The time column {time!r} mixes time zones; convert it first, e.g. "
             f"pd.to_datetime(gdf[{time!r}], utc=True)."
         )
-    return parsed
+    try:
+        return parsed.dt.as_unit("ns")  # pandas would choose the unit by what it sees, and rows may come in batches
+    except pd.errors.OutOfBoundsDatetime:
+        return parsed
 
 
 def _row_order(codes: np.ndarray, times: np.ndarray | None) -> np.ndarray | None:

@@ -1,5 +1,6 @@
 """Frame in, frame out: the one call that the accessor makes."""
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -149,6 +150,13 @@ def perturb(
     key = randomness.Key.fresh(randomness.source(rng))
     guarantee = plan.guarantee(len(tracks.xy), int(tracks.lengths.max(initial=0)))
     tracks = tracks.grouped() if plan.recipe.sequential else tracks
-    private, _ = plan.apply(gdf, tracks, key, progress=progress, workers=workers)
+    private = plan.apply(gdf, tracks, key, progress=progress, workers=workers)
     private.attrs = {"tracs": guarantee.to_attrs()}
     return private
+
+
+def planned(eps: float, method: str = "tracs-c", **arguments: Any) -> dict[str, Any]:
+    """Return the arguments of `perturb` as `plans.make` takes them, with those that were not given."""
+    bound = inspect.signature(perturb).bind(None, eps, method, **arguments)
+    bound.apply_defaults()
+    return {name: value for name, value in bound.arguments.items() if name not in ("gdf", "workers", "progress")}

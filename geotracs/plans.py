@@ -75,63 +75,65 @@ class Plan:
         n, rows = len(tracks.xy), tracks.row_starts
         return methods.cut(self.recipe, n, tracks.offsets, rows, first=first, goes_on=goes_on)
 
-    def apply(
+    def apply(self, gdf: gpd.GeoDataFrame, tracks: frames.Tracks, key: Key, **arguments: Any) -> gpd.GeoDataFrame:
+        """Return the release of a frame; the arguments are those of `reports`."""
+        xy, added, _ = self.reports(tracks, key, **arguments)
+        return frames.output(gdf, tracks.rebuild(xy), self.kept, {}, added)
+
+    def reports(
         self,
-        gdf: gpd.GeoDataFrame,
         tracks: frames.Tracks,
         key: Key,
         *,
+        parts: list[blocks.Block] | None = None,
         lengths: np.ndarray | None = None,
-        first: int = 0,
         before: Any = None,
         progress: bool = False,
         workers: int | None = None,
-    ) -> tuple[gpd.GeoDataFrame, Any]:
-        """Return the release of a frame, or of a piece of it, and what its last trajectory goes on with.
+    ) -> tuple[np.ndarray, pd.DataFrame | None, Any]:
+        """Return the reports, what places add to each in the order of the frame, and what the next piece goes on with.
 
         Parameters
         ----------
         tracks : Tracks
-            The locations of ``gdf``, of which nothing is left afterwards.
+            All locations of a release, or a piece of it; overwritten.
+        parts : list of Block, optional
+            The blocks of the piece; by default these are all locations.
         lengths : array of int, optional
             How many locations each trajectory has in the whole release; by default as many as here.
-        first : int
-            How many locations of the release come before this piece.
         before
-            What `apply` returned for the piece before, if this one begins inside a trajectory.
+            What was returned for the piece before, if this one begins inside a trajectory.
         """
         if tracks.are_lines and len(self.added) > 1:
             raise InputError(
                 "`join` is for points; a line holds many locations in a row, each with a place of its own."
             )
-        eps = self.eps
+        eps, xy, strangers = self.eps, tracks.xy, []
         if self.unit == "trajectory":
             eps = tracks.per_location(budget.even_share(eps, tracks.lengths if lengths is None else lengths))
-        which = None if self.rounding is None else np.empty(len(tracks.xy), dtype=np.int64)
-        strangers: list[int] = []
+        which = None if self.rounding is None else np.empty(len(xy), dtype=np.int64)
 
         def work(block: blocks.Block, relay: blocks.Relay) -> None:
             part = block.part
-            inside, outside = self._enter(tracks.xy[part])
+            inside, outside = self._enter(xy[part])
             strangers.append(outside)
             if outside and self.outside == "raise":
                 return
             offsets = methods.within(tracks.offsets, part) if self.recipe.sequential else np.array([0, len(inside)])
-            chosen, xy = self._report(inside, offsets, methods.of(eps, part), key.stream(block.number), relay)
-            tracks.xy[part] = xy
+            chosen, xy[part] = self._report(inside, offsets, methods.of(eps, part), key.stream(block.number), relay)
             if chosen is not None:
                 which[part] = chosen
 
-        parts = self.cut(tracks, first, before is not None)
+        parts = self.cut(tracks) if parts is None else parts
         last = blocks.run(work, parts, before=before, progress=progress, workers=workers)
         if self.outside == "raise" and sum(strangers):
-            raise DomainError(_outside(tracks.xy, self.region, sum(strangers)))
+            raise DomainError(_outside(xy, self.region, sum(strangers)))
         added = None
         if self.added and not tracks.are_lines:
             added = pd.DataFrame(columns=self.added)
             if self.rounding is not None:
                 added = self.rounding.attributes(tracks.in_frame_order(which))
-        return frames.output(gdf, tracks.rebuild(tracks.xy), self.kept, {}, added), last
+        return xy, added, last
 
     def guarantee(self, locations: int | None, longest: int | None) -> budget.Guarantee:
         """Return what the release promises; None where the number of locations is not known."""

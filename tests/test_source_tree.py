@@ -34,6 +34,7 @@ ORDER = [
     "plots",
     "datasets",
     "files",
+    "streaming",
     "loaders",
     "maps",
     "experiments",
