@@ -25,7 +25,7 @@ from geotracs.methods import METHODS
 from geotracs.perturb import perturb
 from geotracs.places import Grid
 from geotracs.plans import OUTSIDE
-from geotracs.streaming import BATCH, perturb_file
+from geotracs.streaming import perturb_file
 
 DEMO = ("tracs-c", "tracs-d")
 FEW = 1000
@@ -109,7 +109,7 @@ def _input_options(command: Any) -> Any:
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
 @click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
 @click.option("--sort", is_flag=True, help="Sort by trajectory and time first, on disk; OUT is in that order.")
-@click.option("--batch-rows", type=int, default=BATCH, show_default=True, help="How many rows are in memory at a time.")
+@click.option("--batch-rows", type=int, help="About how many rows are in memory at a time.")
 @click.option("--workers", type=int, help="How many threads work at a time; by default one more than the cores.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @_input_options

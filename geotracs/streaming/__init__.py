@@ -21,8 +21,10 @@ from geotracs.streaming.release import Release, count
 from geotracs.streaming.sorting import sort_out_of_core
 from geotracs.streaming.sources import Source, open_source
 
-BATCH = 2**20
-"""How many rows are in memory at a time, about."""
+AT_ONCE = 2**20
+"""Files of up to so many rows are perturbed at once..."""
+BATCH = 2**18
+"""...and larger ones in batches of so many."""
 
 
 def perturb_file(
@@ -33,7 +35,7 @@ def perturb_file(
     *,
     keep: str | Sequence[str] | None = None,
     rng: int | np.random.Generator | None = None,
-    batch_rows: int = BATCH,
+    batch_rows: int | None = None,
     sort: bool = False,
     overwrite: bool = False,
     layer: str | None = None,
@@ -55,9 +57,9 @@ def perturb_file(
         only when it is complete.
     eps, method, keep, rng, workers
         As for `perturb`.
-    batch_rows : int
-        About how many rows are in memory at a time. The result does not depend on it. A file of at most that many rows
-        is read at once, and may then be in any order.
+    batch_rows : int, optional
+        About how many rows are in memory at a time; by default a quarter of a million. The result does not depend on
+        it. A file of at most that many rows (by default a million) is read at once, and may then be in any order.
     sort : bool
         Sort the rows by trajectory and time, on disk beside ``dst``; they are released in that order. Otherwise a
         method that looks back, such as "tracs-d", needs all rows of a trajectory together, in the order of their times.
@@ -94,18 +96,18 @@ def perturb_file(
     True
     """
     blocks.check_workers(workers)
-    if isinstance(batch_rows, bool) or not isinstance(batch_rows, (int, np.integer)) or batch_rows < 1:
+    if batch_rows is not None and (not isinstance(batch_rows, (int, np.integer)) or batch_rows < 1):
         raise InputError(f"`batch_rows` must be a whole number of at least 1, got {batch_rows!r}.")
     dst = files.check_free(dst, overwrite=overwrite, folder=Path(str(src).partition("|")[0]).is_dir())
     given = {"keep": keep, "rng": rng, **arguments}
     source = open_source(src, layer=layer, x=x, y=y, crs=input_crs)
-    if not sort and _fits(source, batch_rows) and dst.suffix:
+    if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
         frame = files.read(src, layer=layer, x=x, y=y, crs=input_crs)
         private = perturb(frame, eps, method, workers=workers, progress=bool(progress), **given)
         files.write(private, dst, overwrite=overwrite)
         return private.tracs.guarantee
     with files.complete(dst) as unfinished:
-        return _stream(source, unfinished, planned(eps, method, **given), batch_rows, sort, workers, progress)
+        return _stream(source, unfinished, planned(eps, method, **given), batch_rows or BATCH, sort, workers, progress)
 
 
 def _stream(
