@@ -111,7 +111,8 @@ class Guarantee:
     """What a release promises, read from ``attrs["tracs"]``; plain JSON values only.
 
     ``print(guarantee)`` gives sentences for a report. ``over`` says what the method drew from: the "region", or the
-    "places" of a public set; ``caveat`` what its guarantee lacks.
+    "places" of a public set; ``caveat`` what its guarantee lacks. Of a dask frame the numbers of ``locations``, and of
+    those of the ``longest`` trajectory, are not known: None.
 
     Examples
     --------
@@ -125,8 +126,8 @@ class Guarantee:
     unit: str = "location"
     shares: dict[str, float] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
-    locations: int = 0
-    longest: int = 0
+    locations: int | None = 0
+    longest: int | None = 0
     domain: dict[str, Any] = field(default_factory=dict)
     crs: str | None = None
     trajectory: str | None = None
@@ -160,8 +161,10 @@ class Guarantee:
         return self.epsilon
 
     @property
-    def per_trajectory(self) -> float:
-        """Epsilon of the longest trajectory, all its locations together."""
+    def per_trajectory(self) -> float | None:
+        """Epsilon of the longest trajectory, all its locations together; None if its length is not known."""
+        if self.unit == "location" and self.longest is None:
+            return None
         return self.epsilon * self.longest if self.unit == "location" else self.epsilon
 
     @property
@@ -188,6 +191,10 @@ class Guarantee:
         )
 
     def _composition(self) -> str:
+        if self.longest is None:
+            if self.unit == "trajectory":
+                return "Epsilon is shared evenly over the locations of each trajectory."
+            return f"A trajectory of n locations has epsilon n times {_number(self.epsilon)} as a whole."
         count = f"{self.longest} location{'' if self.longest == 1 else 's'}"
         if self.unit == "trajectory":
             share = _number(self.epsilon / max(self.longest, 1))

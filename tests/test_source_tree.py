@@ -38,6 +38,7 @@ ORDER = [
     "loaders",
     "maps",
     "experiments",
+    "dask_frames",
     "accessor",
     "__init__",
     "cli",
