@@ -19,6 +19,7 @@ from geotracs.budget import Guarantee
 from geotracs.compare import compare, displacement
 from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning
 from geotracs.perturb import perturb
+from geotracs.streaming import perturb_file
 from geotracs.sweep import sweep
 
 __version__ = version("geotracs")
@@ -41,6 +42,7 @@ __all__ = [
     "mechanisms",
     "metrics",
     "perturb",
+    "perturb_file",
     "places",
     "plots",
     "sweep",

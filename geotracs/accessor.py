@@ -1,8 +1,12 @@
 """``GeoDataFrame.tracs``: the functions of geotracs as methods. No state, one line each."""
 
 import functools
+import importlib.util
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 import geopandas as gpd
@@ -50,3 +54,36 @@ class TracsAccessor:
     def guarantee(self) -> Guarantee:
         """What a perturbed frame promises, read from its attrs."""
         return Guarantee.from_attrs(self._frame.attrs)
+
+
+class _WhenImported(MetaPathFinder):
+    """Registers ``.tracs`` on dask-geopandas frames when dask-geopandas is imported: it takes longer than geotracs."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        if name != "dask_geopandas":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_register(module: Any) -> None:
+                execute(module)
+                _register_dask()
+
+            spec.loader.exec_module = execute_and_register
+        return spec
+
+
+def _register_dask() -> None:
+    from dask.dataframe.extensions import register_dataframe_accessor
+
+    from geotracs.dask_frames import DaskTracsAccessor
+
+    register_dataframe_accessor("tracs")(DaskTracsAccessor)
+
+
+if "dask_geopandas" in sys.modules:
+    _register_dask()
+else:
+    sys.meta_path.insert(0, _WhenImported())

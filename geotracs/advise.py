@@ -156,7 +156,7 @@ class Setting:
         if isinstance(method, recipes.PlaceMethod):
             if self.rounding is None:
                 raise InputError(f"{method.name} reports places of a public set; give it with `places`.")
-            points, secrets = self.rounding.points(), self.rounding.nearest(xy)
+            points, secrets = self.rounding.points, self.rounding.nearest(xy)
             which = recipes.choose(method, secrets, offsets, eps, points, self.region.domain, public_stream())
             reports = points[which]
         else:

@@ -7,64 +7,162 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from importlib.util import find_spec
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from geotracs.errors import InputError
 from geotracs.mechanisms.lattice import BLOCK
 
-Task = Callable[[slice, int], None]
+
+@dataclass(frozen=True)
+class Block:
+    """Some consecutive locations, and the number of their random stream.
+
+    Attributes
+    ----------
+    goes_on : bool
+        Whether the block begins inside a trajectory, where the block before it ended.
+    """
+
+    part: slice
+    number: int
+    goes_on: bool = False
 
 
-def cuts(offsets: np.ndarray, *, whole: bool) -> np.ndarray:
-    """Return where the blocks of about ``BLOCK`` locations begin, and the number of locations at the end.
+class Relay:
+    """Hands the last report of a block to the one that goes on with the same trajectory."""
+
+    def __init__(self, before: Callable[[], Any]) -> None:
+        self.wait = before
+        self.told: Future = Future()
+
+    def tell(self, after: Any) -> None:
+        """Say what the next block waits for; it is worked on at the same time up to that."""
+        if not self.told.done():
+            self.told.set_result(after)
+
+
+Task = Callable[[Block, Relay], None]
+
+
+def cut(
+    n: int,
+    starts: np.ndarray | None,
+    rows: np.ndarray | None = None,
+    *,
+    inside: bool = False,
+    first: int = 0,
+    goes_on: bool = False,
+) -> list[Block]:
+    """Cut n locations into blocks of about ``BLOCK``.
+
+    There is a cut in each stretch of ``BLOCK`` locations, counted from the first location of the release: at the first
+    of ``starts`` in it or, where there is none, of ``rows``; with neither there is no cut. The number of a block is
+    that of the stretch it begins in. So the blocks are the same whether a release is worked on at once or in pieces.
 
     Parameters
     ----------
-    offsets : array of int
-        Where each trajectory begins, and the number of locations at the end.
-    whole : bool
-        Whether a trajectory must stay in one piece.
+    starts : array of int, or None
+        Where what is best kept together begins, such as a trajectory; None for every location.
+    rows : array of int, or None
+        Where it may be cut if need be, and if ``inside`` allows it; None for every location.
+    first : int
+        How many locations of the release come before these. A cut must be there.
+    goes_on : bool
+        Whether these begin inside a trajectory.
 
     Examples
     --------
-    >>> cuts(np.array([0, 10, 300_000, 300_005]), whole=True)
-    array([     0, 300000, 300005])
-    >>> cuts(np.array([0, 10, 300_000, 300_005]), whole=False)
-    array([     0, 262144, 300005])
+    >>> [(block.part.start, block.part.stop) for block in cut(300_005, np.array([0, 10, 300_000]))]
+    [(0, 300000), (300000, 300005)]
+    >>> [(block.part.start, block.part.stop) for block in cut(300_005, None)]
+    [(0, 262144), (262144, 300005)]
     """
-    n = int(offsets[-1])
-    even = np.arange(0, n, BLOCK)
-    if whole:
-        even = offsets[np.searchsorted(offsets, even)]
-    return np.unique(np.append(even, n))
+    if n == 0:
+        return []
+    stretches = np.arange(first // BLOCK + 1, (first + n - 1) // BLOCK + 1) * BLOCK - first
+    cuts, strong = _first_at_or_after(starts, stretches, n)
+    there = strong
+    if inside:
+        weak, possible = _first_at_or_after(rows, stretches, n)
+        cuts, there = np.where(strong, cuts, weak), strong | possible
+    ends = [0, *cuts[there].tolist(), n]
+    go_on = [goes_on, *(~strong[there]).tolist()]
+    return [
+        Block(slice(a, b), (first + a) // BLOCK, whether)
+        for (a, b), whether in zip(itertools.pairwise(ends), go_on, strict=True)
+    ]
 
 
-def run(task: Task, cuts: np.ndarray, *, progress: bool = False, workers: int | None = None) -> None:
-    """Call ``task(part, number)`` for every block, over the cores."""
-    parts = [slice(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
+def check_workers(workers: Any) -> None:
+    """Refuse what is not a number of threads."""
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, Integral) or workers < 1):
+        raise InputError(f"`workers` must be a whole number of at least 1, got {workers!r}.")
+
+
+def finished(n: int, blocks: list[Block], first: int) -> int:
+    """Return how many of the first n locations are in blocks that stay as they are when more locations follow."""
+    if not blocks:
+        return 0
+    last = blocks[-1].part.start
+    # A cut inside a trajectory stands once its whole stretch is known to hold no start.
+    if blocks[-1].goes_on and len(blocks) > 1 and ((first + last) // BLOCK + 1) * BLOCK > first + n:
+        return blocks[-2].part.start
+    return last
+
+
+def _first_at_or_after(starts: np.ndarray | None, stretches: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first of ``starts`` in each stretch, and whether there is one."""
+    if starts is None:
+        return stretches, np.ones(len(stretches), dtype=bool)
+    found = np.append(starts, n)[np.searchsorted(starts, stretches)]
+    return found, found < np.minimum(stretches + BLOCK, n)
+
+
+def run(
+    task: Task, blocks: list[Block], *, before: Any = None, progress: bool = False, workers: int | None = None
+) -> Any:
+    """Call ``task(block, relay)`` for every block, over the cores; return what the last one told.
+
+    A block that goes on may ask ``relay.wait()`` for what the block before it told, and the first for ``before``.
+    """
+    relays = []
+    for block in blocks:
+        wait = relays[-1].told.result if relays else lambda: before
+        relays.append(Relay(wait if block.goes_on else lambda: None))
+
+    def job(block: Block, relay: Relay) -> None:
+        try:
+            task(block, relay)
+            relay.tell(None)
+        except BaseException as error:
+            if not relay.told.done():
+                relay.told.set_exception(error)
+            raise
+
     # One more than there are cores: while one waits for the interpreter, another can work.
-    workers = workers or min(len(parts), (os.cpu_count() or 1) + 1)
-    with bar(int(cuts[-1]), progress, " locations") as advance:
-        if workers < 2:
-            for number, part in enumerate(parts):
-                task(part, number)
-                advance(part.stop - part.start)
-            return
-        with ThreadPoolExecutor(workers) as pool:
-            try:
-                for part, _ in zip(parts, pool.map(task, parts, range(len(parts))), strict=True):
-                    advance(part.stop - part.start)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+    workers = min(len(blocks), workers or (os.cpu_count() or 1) + 1)
+    threads = ThreadPoolExecutor(workers) if workers > 1 else nullcontext()
+    with bar(sum(block.part.stop - block.part.start for block in blocks), progress, " locations") as advance, threads:
+        try:
+            done = (threads.map if workers > 1 else map)(job, blocks, relays)
+            for block, _ in zip(blocks, done, strict=True):
+                advance(block.part.stop - block.part.start)
+        except BaseException:
+            if workers > 1:
+                threads.shutdown(cancel_futures=True)
+            raise
+    return relays[-1].told.result() if relays else before
 
 
 @contextmanager
-def bar(total: int, progress: bool | None, unit: str) -> Iterator[Callable[[int], Any]]:
+def bar(total: int | None, progress: bool | None, unit: str) -> Iterator[Callable[[int], Any]]:
     """A progress bar, or nothing; None shows it where someone is looking."""
     if not (_somebody_looks() if progress is None else progress):
         yield lambda _: None

@@ -69,13 +69,41 @@ def per_location(eps: float, unit: str, lengths: np.ndarray) -> float | np.ndarr
     >>> per_location(4, "trajectory", np.array([2, 1])).round(6)
     array([2., 2., 4.])
     """
-    if unit not in UNITS:
-        raise InputError(f"`unit` must be one of {list(UNITS)}, got {unit!r}.")
+    check_unit(unit)
     if unit == "location":
         return eps
     lengths = lengths[lengths > 0]
-    share = np.where(lengths == 1, eps, np.nextafter(eps / lengths, 0))
-    return np.repeat(share, lengths)
+    return np.repeat(even_share(eps, lengths), lengths)
+
+
+def check_unit(unit: Any) -> None:
+    """Refuse a unit that there is not."""
+    if unit not in UNITS:
+        raise InputError(f"`unit` must be one of {list(UNITS)}, got {unit!r}.")
+
+
+def even_share(eps: float, lengths: np.ndarray) -> np.ndarray:
+    """Return the epsilon of each location of trajectories of these lengths, which share ``eps``; never too much.
+
+    >>> even_share(4.0, np.array([2, 1])).round(6)
+    array([2., 4.])
+    """
+    return np.where(lengths == 1, eps, np.nextafter(eps / lengths, 0))
+
+
+def typical(eps: float, unit: str, lengths: np.ndarray) -> float:
+    """Return the epsilon of a typical location: of the middle one, from the shortest trajectory to the longest.
+
+    >>> typical(4.0, "location", np.array([2, 1, 9]))
+    4.0
+    >>> round(typical(4.0, "trajectory", np.array([2, 1, 8])), 6)
+    0.5
+    """
+    if unit == "location" or lengths.sum() == 0:
+        return eps
+    ordered = np.sort(lengths)
+    middle = ordered[np.searchsorted(np.cumsum(ordered), lengths.sum() / 2)]
+    return float(even_share(eps, middle))
 
 
 @dataclass(frozen=True)
@@ -83,7 +111,8 @@ class Guarantee:
     """What a release promises, read from ``attrs["tracs"]``; plain JSON values only.
 
     ``print(guarantee)`` gives sentences for a report. ``over`` says what the method drew from: the "region", or the
-    "places" of a public set; ``caveat`` what its guarantee lacks.
+    "places" of a public set; ``caveat`` what its guarantee lacks. Of a dask frame the numbers of ``locations``, and of
+    those of the ``longest`` trajectory, are not known: None.
 
     Examples
     --------
@@ -97,8 +126,8 @@ class Guarantee:
     unit: str = "location"
     shares: dict[str, float] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
-    locations: int = 0
-    longest: int = 0
+    locations: int | None = 0
+    longest: int | None = 0
     domain: dict[str, Any] = field(default_factory=dict)
     crs: str | None = None
     trajectory: str | None = None
@@ -131,8 +160,10 @@ class Guarantee:
         return self.epsilon
 
     @property
-    def per_trajectory(self) -> float:
-        """Epsilon of the longest trajectory, all its locations together."""
+    def per_trajectory(self) -> float | None:
+        """Epsilon of the longest trajectory, all its locations together; None if its length is not known."""
+        if self.unit == "location" and self.longest is None:
+            return None
         return self.epsilon * self.longest if self.unit == "location" else self.epsilon
 
     @property
@@ -159,6 +190,10 @@ class Guarantee:
         )
 
     def _composition(self) -> str:
+        if self.longest is None:
+            if self.unit == "trajectory":
+                return "Epsilon is shared evenly over the locations of each trajectory."
+            return f"A trajectory of n locations has epsilon n times {_number(self.epsilon)} as a whole."
         count = f"{self.longest} location{'' if self.longest == 1 else 's'}"
         if self.unit == "trajectory":
             share = _number(self.epsilon / max(self.longest, 1))

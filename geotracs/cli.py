@@ -2,7 +2,9 @@
 
 import ast
 import inspect
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,8 +22,10 @@ from geotracs.errors import GeotracsError, InputError
 from geotracs.maps import explore
 from geotracs.maps.explore import MOST, VIEWS
 from geotracs.methods import METHODS
-from geotracs.perturb import OUTSIDE, perturb
+from geotracs.perturb import perturb
 from geotracs.places import Grid
+from geotracs.plans import OUTSIDE
+from geotracs.streaming import perturb_file
 
 DEMO = ("tracs-c", "tracs-d")
 FEW = 1000
@@ -31,6 +35,8 @@ FEW = 1000
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line: bad input is one line on standard error and exit code 2."""
     warnings.showwarning = _show_warning
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _stop)  # so that what is unfinished is removed
     try:
         code = cli.main(arguments, prog_name="geotracs", standalone_mode=False)
     except click.UsageError as error:
@@ -102,6 +108,9 @@ def _input_options(command: Any) -> Any:
 @click.option("--keep", multiple=True, help='Column to keep besides trajectory and time; repeat it, or "all".')
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
 @click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
+@click.option("--sort", is_flag=True, help="Sort by trajectory and time first, on disk; OUT is in that order.")
+@click.option("--batch-rows", type=int, help="About how many rows are in memory at a time.")
+@click.option("--workers", type=int, help="How many threads work at a time; by default one more than the cores.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @_input_options
 def perturb_command(
@@ -110,8 +119,8 @@ def perturb_command(
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
     IN and OUT may be GeoPackage, GeoJSON, GeoParquet, Shapefile, FlatGeobuf, CSV and much else that GDAL knows;
-    name.gpkg|layername=roads names a layer. Without --domain the region is fitted to the private data, which the
-    guarantee does not cover.
+    name.gpkg|layername=roads names a layer, and a folder holds GeoParquet files. A file may be larger than memory.
+    Without --domain the region is fitted to the private data, which the guarantee does not cover.
 
     \b
     Examples:
@@ -122,9 +131,14 @@ def perturb_command(
     files.check_free(target, overwrite=overwrite)
     if Path(target).exists() and Path(target).samefile(source):
         raise InputError("OUT is IN: the original locations would be lost. Give another name.")
-    frame = files.read(source, layer=layer, x=x, y=y, crs=input_crs)
-    private = perturb(
-        frame,
+    guarantee = perturb_file(
+        source,
+        target,
+        layer=layer,
+        x=x,
+        y=y,
+        input_crs=input_crs,
+        overwrite=overwrite,
         domain=_domain(domain),
         prior=None if prior is None else files.read(prior),
         round_to=_places(round_to),
@@ -134,8 +148,7 @@ def perturb_command(
         **arguments,
         **_options(options),
     )
-    files.write(private, target, overwrite=overwrite)
-    click.echo(f"{target}: {private.tracs.guarantee.locations:,} locations.\n{private.tracs.guarantee}")
+    click.echo(f"{target}: {guarantee.locations:,} locations.\n{guarantee}")
 
 
 @cli.command("advise")
@@ -307,6 +320,10 @@ def _options(pairs: Sequence[str]) -> dict[str, Any]:
         except (ValueError, SyntaxError):
             options[name] = text
     return options
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:

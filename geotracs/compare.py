@@ -151,7 +151,7 @@ def compare(
     >>> compare(city.tracks, private, metrics=["ae", "hausdorff"], by="trajectory").shape
     (3, 2)
     """
-    chosen = _chosen(metrics)
+    chosen = chosen_metrics(metrics)
     within = np.atleast_1d(within).tolist()
     original, perturbed = aligned(original, perturbed)
     metres = displacement(original, perturbed)
@@ -160,18 +160,18 @@ def compare(
     pair = _pair(original, perturbed, trajectory, places) if planar else None
     if by is None:
         values = measures.summary(metres.to_numpy(), within) | {name: _overall(name, pair) for name in planar}
-        return pd.Series(values, name="value" if planar else "metres")[_columns(chosen, values)]
+        return pd.Series(values, name="value" if planar else "metres")[result_columns(chosen, values)]
     labels = _labels(original, perturbed, by)
-    locations = np.repeat(labels, shapely.get_num_coordinates(original.geometry.values))
-    groups = metres.groupby(locations, sort=False, dropna=False)
+    groups = metres.groupby(_of_locations(labels, original), sort=False, dropna=False)
     table = pd.DataFrame({label: measures.summary(part.to_numpy(), within) for label, part in groups}).T
     for name in planar:
         table[name] = pd.Series(TRAJECTORY[name](pair), dtype=float).groupby(labels[pair.rows], sort=False).mean()
     table.index.name = by
-    return table[_columns(chosen, table.columns)]
+    return table[result_columns(chosen, table.columns)]
 
 
-def _chosen(metrics: str | Sequence[str]) -> list[str]:
+def chosen_metrics(metrics: str | Sequence[str]) -> list[str]:
+    """Return the names of metrics, each once; refuse what is none."""
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     unknown = [name for name in names if name not in METRICS]
     if unknown or not names:
@@ -179,7 +179,7 @@ def _chosen(metrics: str | Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _columns(chosen: Sequence[str], available: Sequence[str]) -> list[str]:
+def result_columns(chosen: Sequence[str], available: Sequence[str]) -> list[str]:
     """Return the names of the results, of which "rqp" has several."""
     return [column for name in chosen for column in available if column == name or column.startswith(f"{name}_")]
 
@@ -271,6 +271,16 @@ def _visits(
     points = np.all(shapely.get_type_id(shapes) == frames.POINT)
     nearest = Points(shapely.get_coordinates(shapes)) if points else Shapes(shapes)
     return nearest.round(before)[0], nearest.round(after)[0]
+
+
+def group_labels(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, by: str) -> np.ndarray:
+    """Return the group of each displacement."""
+    original, perturbed = aligned(original, perturbed)
+    return _of_locations(_labels(original, perturbed, by), original)
+
+
+def _of_locations(labels: np.ndarray, frame: gpd.GeoDataFrame) -> np.ndarray:
+    return np.repeat(labels, shapely.get_num_coordinates(frame.geometry.values))
 
 
 def _labels(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, by: str) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Frames from and to files: anything pyogrio reads, GeoParquet, and CSV with coordinate columns."""
 
+import glob
 import json
 import os
 import shutil
@@ -17,11 +18,14 @@ import shapely
 from pyogrio.errors import DataLayerError, DataSourceError
 
 import geotracs.crs as crs_
-from geotracs.errors import InputError, warn
+from geotracs.errors import GeotracsError, InputError, warn
 
 PARQUET = (".parquet", ".geoparquet", ".pq")
 GPX = (".gpx",)
 PAGES = (".html", ".htm")
+UNFINISHED = ".unfinished"
+TROUBLES = (DataSourceError, DataLayerError, OSError, ValueError, EOFError)
+"""What reading and writing files can raise; `ValueError` is also that of pyarrow."""
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
 
@@ -49,13 +53,13 @@ def read(
     if not path.exists():
         raise InputError(f"There is no file {name!r}.")
     try:
-        if _is(path, PARQUET):
+        if has_ending(path, PARQUET):
             frame = gpd.read_parquet(path)
-        elif _is(path, CSV):
-            return _from_table(pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ","), x, y, crs)
+        elif has_ending(path, CSV):
+            return from_table(pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ","), x, y, crs)
         else:
-            tracks = layer is None and _is(path, GPX)
-            layer = "track_points" if tracks else layer or _only_layer(path)
+            tracks = layer is None and has_ending(path, GPX)
+            layer = "track_points" if tracks else layer or only_layer(path)
             with warnings.catch_warnings(record=True) as caught:  # GDAL quotes the coordinates it cannot read
                 warnings.simplefilter("always")
                 frame = gpd.read_file(path, layer=layer, engine="pyogrio")
@@ -64,10 +68,10 @@ def read(
                 warn(f"GDAL gave {len(troubles)} warning(s) while reading {str(path)!r}; check that it is complete.")
             frame.attrs.update(_metadata(path, layer))
             frame = _tracks(frame, path.stem) if tracks else frame
-    except (DataSourceError, DataLayerError, OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{str(path)!r} cannot be read: {_first_line(error)}") from error
+    except GeotracsError:
+        raise
+    except TROUBLES as error:
+        raise InputError(f"{str(path)!r} cannot be read: {first_line(error)}") from error
     if not isinstance(frame, gpd.GeoDataFrame):
         raise InputError(f"{str(path)!r} has no geometries.")
     if frame.crs is None and crs is not None:
@@ -98,28 +102,40 @@ def write_page(page: Any, path: str | Path, *, overwrite: bool = False) -> Path:
 @contextmanager
 def complete(path: Path) -> Iterator[Path]:
     """Yield a path to write to; what was written, several files perhaps, gets its name only in the end."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    earlier = sorted(str(other) for other in path.parent.glob(f".{glob.escape(path.name)}.*{UNFINISHED}"))
+    if earlier:
+        warn(
+            f"An earlier run to {str(path)!r} was stopped and left {', '.join(earlier)} behind. If it is not still "
+            "running, remove that folder; it may hold original locations."
+        )
+    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
     try:
         yield folder / path.name
+        if path.is_dir():
+            os.rename(path, folder / "replaced")
+            os.rename(folder / path.name, path)
+            return
         for part in sorted(folder.iterdir()):  # a shapefile is several files
             os.replace(part, path.parent / part.name)
-    except (DataSourceError, OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be written: {_first_line(error)}") from error
+    except GeotracsError:
+        raise
+    except TROUBLES as error:
+        raise InputError(f"{str(path)!r} cannot be written: {first_line(error)}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False) -> Path:
-    """Return the path if a file of locations, or a page, can be written there."""
+def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False, folder: bool = False) -> Path:
+    """Return the path if a file of locations, a page, or a folder of GeoParquet files can be written there."""
     path = Path(path)
     if path.exists() and not overwrite:
         raise InputError(f"{str(path)!r} exists already; use --overwrite (overwrite=True) to replace it.")
     if not path.parent.is_dir():
         raise InputError(f"There is no folder {str(path.parent)!r}.")
     if page:
-        if not _is(path, PAGES):
+        if not has_ending(path, PAGES):
             raise InputError(f"A map is a page: give a name that ends with .html, got {path.name!r}.")
-    elif not (_is(path, PARQUET) or _is(path, CSV)):
+    elif not (has_ending(path, PARQUET) or has_ending(path, CSV) or (folder and not path.suffix)):
         try:
             pyogrio.detect_write_driver(path)
         except ValueError as error:
@@ -130,21 +146,21 @@ def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False)
 
 
 def _write(frame: gpd.GeoDataFrame, path: Path) -> None:
-    if _is(path, PARQUET):
+    if has_ending(path, PARQUET):
         frame.to_parquet(path)
-    elif _is(path, CSV):
-        _to_table(frame).to_csv(path, sep="\t" if ".tsv" in path.name.lower() else ",", index=False)
+    elif has_ending(path, CSV):
+        to_table(frame).to_csv(path, sep="\t" if ".tsv" in path.name.lower() else ",", index=False)
     elif path.suffix.lower() == ".gpkg":
         frame.to_file(path, engine="pyogrio", layer_metadata={"tracs": json.dumps(frame.attrs.get("tracs", {}))})
     else:
         frame.to_file(path, engine="pyogrio")
 
 
-def _from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> gpd.GeoDataFrame:
+def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> gpd.GeoDataFrame:
+    """Return a table with coordinate columns as a frame."""
     if any(_is_number(str(column)) for column in table.columns):
         raise InputError("The CSV file seems to have no header line; add one that names the columns.")
-    x, degrees = _coordinate(table, x, LONGITUDES, "x")
-    y, _ = _coordinate(table, y, LATITUDES, "y")
+    (x, degrees), (y, _) = _coordinate(table, x, LONGITUDES, "x"), _coordinate(table, y, LATITUDES, "y")
     if crs is None and not degrees:
         raise InputError("The CSV file does not say its CRS; give it, e.g. --input-crs EPSG:32654.")
     for name in (x, y):
@@ -154,6 +170,11 @@ def _from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> 
     points[table[[x, y]].isna().any(axis=1).to_numpy()] = None
     frame = table.drop(columns=[x, y])
     return gpd.GeoDataFrame(frame, geometry=points, crs=crs_.parse(crs if crs is not None else "EPSG:4326"))
+
+
+def coordinates(table: pd.DataFrame, x: str | None, y: str | None) -> tuple[str, str]:
+    """Return the names of the coordinate columns of a table."""
+    return _coordinate(table, x, LONGITUDES, "x")[0], _coordinate(table, y, LATITUDES, "y")[0]
 
 
 def _coordinate(table: pd.DataFrame, given: str | None, usual: tuple[str, ...], letter: str) -> tuple[str, bool]:
@@ -174,7 +195,8 @@ def _coordinate(table: pd.DataFrame, given: str | None, usual: tuple[str, ...], 
     )
 
 
-def _to_table(frame: gpd.GeoDataFrame) -> pd.DataFrame:
+def to_table(frame: gpd.GeoDataFrame) -> pd.DataFrame:
+    """Return a frame of points as a table with coordinate columns."""
     if not frame.geom_type.dropna().isin(["Point"]).all():
         raise InputError("A CSV file can only hold points; use .gpkg, .parquet or .geojson for lines.")
     names = ("lon", "lat") if frame.crs is not None and frame.crs.is_geographic else ("x", "y")
@@ -193,7 +215,8 @@ def _tracks(points: gpd.GeoDataFrame, name: str) -> gpd.GeoDataFrame:
     return gpd.GeoDataFrame(table, geometry=points.geometry, crs=points.crs)
 
 
-def _only_layer(path: Path) -> str | None:
+def only_layer(path: Path) -> str | None:
+    """Return the name of the one layer of a file."""
     layers = [str(name) for name, kind in pyogrio.list_layers(path) if kind is not None]
     if len(layers) > 1:
         raise InputError(f"{str(path)!r} has several layers: {', '.join(layers)}; give {path.name}|layername=NAME.")
@@ -205,7 +228,8 @@ def _metadata(path: Path, layer: str | None) -> dict[str, Any]:
     return {"tracs": json.loads(stored["tracs"])} if "tracs" in stored else {}
 
 
-def _is(path: Path, endings: tuple[str, ...]) -> bool:
+def has_ending(path: Path, endings: tuple[str, ...]) -> bool:
+    """Whether the name of a file ends with one of these."""
     return path.name.lower().endswith(endings)
 
 
@@ -217,5 +241,6 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return what an error says, in one line."""
     return (str(error) or type(error).__name__).splitlines()[0]

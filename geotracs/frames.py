@@ -1,7 +1,8 @@
 """GeoDataFrame <-> arrays: locations in trajectory order, and back to rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import geopandas as gpd
@@ -29,43 +30,93 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Tracks:
-    """The locations of a frame, trajectory after trajectory.
+    """The locations of a frame, in the order of its rows or trajectory after trajectory.
 
     Attributes
     ----------
     xy : array of shape (n, 2)
         Locations in the frame's CRS; each coordinate is contiguous, which makes the arithmetic fast.
-    offsets : array of int
-        Where each trajectory begins, and n at the end.
+    codes : array of int
+        The number of each row's trajectory, for the rows that hold locations: 0, 1, ... as they first appear.
+    counts : array of int, or None
+        How many locations each of these rows holds; None for points.
+    times : array, or None
+        The time of each of these rows.
+    offsets : array of int, or None
+        Where each trajectory begins, and n at the end; None when the locations are in the order of the rows.
     order : array of int, or None
         Which location of the frame each of `xy` is; None when they are in the frame's order.
-    geometry : array of shapely geometries
-        The frame's geometries; missing and empty ones hold no location.
+    geometry : array of shapely geometries, or None
+        The frame's geometries; missing and empty ones hold no location. None for points that come as coordinates.
     present : array of bool
         Which rows hold locations.
     """
 
     xy: np.ndarray
-    offsets: np.ndarray
+    codes: np.ndarray
+    counts: np.ndarray | None
+    times: np.ndarray | None
+    offsets: np.ndarray | None
     order: np.ndarray | None
-    geometry: np.ndarray
+    geometry: np.ndarray | None
     present: np.ndarray
 
-    @property
+    @cached_property
     def lengths(self) -> np.ndarray:
         """Number of locations of each trajectory."""
-        return np.diff(self.offsets)
+        return np.diff(self.offsets) if self.offsets is not None else np.bincount(self.codes, self.counts).astype(int)
 
     @property
     def are_lines(self) -> bool:
         """Whether rows hold several locations."""
-        return bool(self.present.any()) and shapely.get_type_id(self.geometry[self.present.argmax()]) == LINE
+        return self.counts is not None
 
     @property
     def rows(self) -> np.ndarray:
         """Which row of the frame each of `xy` is in."""
         rows = np.repeat(np.arange(len(self.geometry)), shapely.get_num_coordinates(self.geometry))
         return rows if self.order is None else rows[self.order]
+
+    @property
+    def row_starts(self) -> np.ndarray | None:
+        """Where each row that holds locations begins in `xy`; None for points, which are rows of their own."""
+        if self.counts is None:
+            return None
+        counts = self.counts if self.offsets is None else self.counts[self._row_order()]
+        return np.append(0, np.cumsum(counts))[:-1]
+
+    def grouped(self) -> "Tracks":
+        """Return the locations trajectory after trajectory, each in the order of its times, then of its rows."""
+        rows = _row_order(self.codes, self.times)
+        codes, counts = self.codes, np.ones(len(self.codes), dtype=np.int64) if self.counts is None else self.counts
+        order, xy = None, self.xy
+        if rows is not None:
+            order = _location_order(rows, counts)
+            codes, counts, xy = codes[rows], counts[rows], np.asfortranarray(xy[order])
+        first_rows = np.flatnonzero(np.diff(codes, prepend=-1))
+        offsets = np.append(np.append(0, np.cumsum(counts))[first_rows], len(xy))
+        return replace(self, xy=xy, order=order, offsets=offsets)
+
+    def head(self, locations: int, rows: int) -> "Tracks":
+        """Return the first locations, which are those of the first rows; only in the order of the frame."""
+        present = self.present[:rows]
+        few = np.count_nonzero(present)
+        return replace(
+            self,
+            xy=self.xy[:locations],
+            codes=self.codes[:few],
+            counts=None if self.counts is None else self.counts[:few],
+            times=None if self.times is None else self.times[:few],
+            offsets=None if self.offsets is None else np.append(self.offsets[self.offsets < locations], locations),
+            geometry=None if self.geometry is None else self.geometry[:rows],
+            present=present,
+        )
+
+    def per_location(self, values: np.ndarray) -> np.ndarray:
+        """Return the value of each location's trajectory."""
+        if self.offsets is not None:
+            return np.repeat(values, self.lengths)
+        return values[self.codes] if self.counts is None else np.repeat(values[self.codes], self.counts)
 
     def in_frame_order(self, values: np.ndarray) -> np.ndarray:
         """Return one value per location, in the order of the frame."""
@@ -87,34 +138,54 @@ class Tracks:
             rebuilt[self.present] = shapely.points(xy)
         return rebuilt
 
+    def _row_order(self) -> np.ndarray | slice:
+        rows = _row_order(self.codes, self.times)
+        return slice(None) if rows is None else rows
 
-def read(gdf: gpd.GeoDataFrame, trajectory: str | None = None, time: str | None = None) -> Tracks:
+
+def read(
+    gdf: gpd.GeoDataFrame, trajectory: str | None = None, time: str | None = None, *, grouped: bool = True
+) -> Tracks:
     """Return the locations of a frame of points or lines.
 
     Points are grouped by the ``trajectory`` column (without one they are one trajectory) and ordered by the ``time``
     column (without one, or where times are equal, by row). Each line is a trajectory unless ``trajectory`` groups them.
+    With ``grouped=False`` they stay in the order of the rows.
     """
     check(gdf)
     columns = [name for name in (trajectory, time) if name is not None]
-    _check_columns(gdf, columns)
+    check_columns(gdf, columns)
     geometry = np.asarray(gdf.geometry.values)
     present = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
     kind = _check_types(geometry[present])
     if np.any(shapely.has_z(geometry)) or (hasattr(shapely, "has_m") and np.any(shapely.has_m(geometry))):
         warn("Z and M values are dropped: only x and y are perturbed, and the others may be private.")
     xy = np.asfortranarray(shapely.get_coordinates(geometry))
-    _check_finite(xy, geometry[present], gdf.index[present])
+    counts = None if kind == POINT else shapely.get_num_coordinates(geometry[present]).astype(np.int64)
+    _check_finite(xy, counts, gdf.index[present])
+    tracks = _tracks(gdf, trajectory, time, xy, counts, geometry, present)
+    return tracks.grouped() if grouped else tracks
 
-    codes = _codes(gdf, trajectory, present, kind)
-    times = None if time is None else _times(gdf, time)[present]
-    rows = _row_order(codes, times)
-    counts = np.ones(len(codes), dtype=np.int64) if kind == POINT else shapely.get_num_coordinates(geometry[present])
-    order = None if rows is None else _location_order(rows, counts)
-    in_order = codes if rows is None else codes[rows]
-    lengths = counts if rows is None else counts[rows]
-    first_rows = np.flatnonzero(np.diff(in_order, prepend=-1))
-    offsets = np.append(np.append(0, np.cumsum(lengths))[first_rows], len(xy))
-    return Tracks(xy if order is None else np.asfortranarray(xy[order]), offsets, order, geometry, present)
+
+def read_points(
+    table: pd.DataFrame, xy: np.ndarray, present: np.ndarray, trajectory: str | None, time: str | None
+) -> Tracks:
+    """Return finite points that come as coordinates, in the order of the rows; the table has the other columns."""
+    return _tracks(table, trajectory, time, xy, None, None, present)
+
+
+def _tracks(
+    table: pd.DataFrame,
+    trajectory: str | None,
+    time: str | None,
+    xy: np.ndarray,
+    counts: np.ndarray | None,
+    geometry: np.ndarray | None,
+    present: np.ndarray,
+) -> Tracks:
+    codes = _codes(table, trajectory, present, POINT if counts is None else LINE)
+    own = None if time is None else times(table, time)[present]
+    return Tracks(xy, codes, counts, own, None, None, geometry, present)
 
 
 def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
@@ -191,7 +262,7 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
         raise InputError(f'`keep` must be a list of column names or "all", got {keep!r}; use keep=[{keep!r}].')
     else:
         asked = list(keep or [])
-    _check_columns(gdf, asked)
+    check_columns(gdf, asked)
     lost = [str(column) for column in others if column not in asked]
     if keep is None and lost:
         warn(
@@ -208,7 +279,8 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
     return [column for column in gdf.columns if column in {*asked, *always}]
 
 
-def _check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
+def check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
+    """Refuse names of columns that are not there, or several times, or hold the geometries."""
     for name in names:
         if pd.api.types.is_list_like(name) and not isinstance(name, tuple):
             raise InputError(f"A column must be given by its name, got {type(name).__name__}.")
@@ -235,10 +307,10 @@ def _check_types(geometry: np.ndarray) -> int:
     )
 
 
-def _check_finite(xy: np.ndarray, geometry: np.ndarray, index: pd.Index) -> None:
+def _check_finite(xy: np.ndarray, counts: np.ndarray | None, index: pd.Index) -> None:
     if np.isfinite(xy.sum()) or np.isfinite(xy).all():
         return
-    rows = np.repeat(np.arange(len(geometry)), shapely.get_num_coordinates(geometry))
+    rows = np.repeat(np.arange(len(index)), 1 if counts is None else counts)
     bad = np.bincount(rows, ~np.isfinite(xy).all(axis=1)) > 0
     raise InputError(
         f"{bad.sum()} row(s) have NaN or infinite coordinates, e.g. {_labels(index, bad)}; set their geometry to None "
@@ -257,10 +329,10 @@ def _codes(gdf: gpd.GeoDataFrame, trajectory: str | None, present: np.ndarray, k
             f"{missing.sum()} row(s) have no value in the trajectory column {trajectory!r}, e.g. "
             f"{_labels(gdf.index, missing)}; fill them in or drop them."
         )
-    return codes[present]
+    return codes if present.all() else pd.factorize(codes[present])[0]
 
 
-def _times(gdf: gpd.GeoDataFrame, time: str) -> np.ndarray:
+def times(gdf: gpd.GeoDataFrame, time: str) -> np.ndarray:
     """Return the time column as sortable numbers."""
     column = gdf[time]
     if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(column):
@@ -291,7 +363,10 @@ def _parsed(column: pd.Series, time: str) -> pd.Series:
             f"The time column {time!r} mixes time zones; convert it first, e.g. "
             f"pd.to_datetime(gdf[{time!r}], utc=True)."
         )
-    return parsed
+    try:
+        return parsed.dt.as_unit("ns")  # pandas would choose the unit by what it sees, and rows may come in batches
+    except pd.errors.OutOfBoundsDatetime:
+        return parsed
 
 
 def _row_order(codes: np.ndarray, times: np.ndarray | None) -> np.ndarray | None:

@@ -77,10 +77,41 @@ def words(rng: Source, n: int, dtype: type) -> np.ndarray:
     return rng.integers(0, np.iinfo(dtype).max, n, dtype=dtype, endpoint=True)
 
 
-def streams(rng: Source, count: int) -> list[Keystream]:
-    """Return independent streams of one fresh key, taken from ``rng``.
+class Key:
+    """The 256 secret bits of one release, from which every block of locations takes a stream of its own.
 
-    Blocks of work take one each, so that the draws do not depend on which block is done first.
+    So that the draws do not depend on which block is done first, or how often. It can be pickled, to travel to where
+    the blocks are, and never shows its bits.
+
+    Examples
+    --------
+    >>> key = Key.fresh(source())
+    >>> key
+    <Key of one release>
+    >>> bool(np.all(key.stream(5).words(3, np.uint32) == key.stream(5).words(3, np.uint32)))
+    True
     """
-    key = words(rng, KEY_BYTES, np.uint8).tobytes()
-    return [Keystream(key, number) for number in range(count)]
+
+    __slots__ = ("_bits",)
+
+    def __init__(self, bits: bytes) -> None:
+        self._bits = bits
+
+    @classmethod
+    def fresh(cls, rng: Source) -> "Key":
+        """Return a key taken from ``rng``."""
+        return cls(words(rng, KEY_BYTES, np.uint8).tobytes())
+
+    def stream(self, number: int) -> Keystream:
+        """Return one of 2**63 independent streams."""
+        return Keystream(self._bits, number)
+
+    def part(self, number: int) -> "Key":
+        """Return one of 2**63 keys for parts of the release; their streams, and those of this key, are independent."""
+        return Key.fresh(Keystream(self._bits, 2**63 + number))
+
+    def __repr__(self) -> str:
+        return "<Key of one release>"
+
+    def __reduce__(self) -> tuple:
+        return Key, (self._bits,)

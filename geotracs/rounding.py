@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import geopandas as gpd
@@ -56,8 +57,9 @@ class Rounding:
         lines_or_areas = isinstance(self.places, Shapes) and not self.places.centroid
         return self.places.count <= MOST and not lines_or_areas
 
+    @cached_property
     def points(self) -> np.ndarray:
-        """Return where all places are, one point each, for a method whose reports are places."""
+        """Where all places are, one point each, for a method whose reports are places."""
         if self.places.count > MOST:
             raise InputError(
                 f"`round_to` has {self.places.count:,} places; a method over places takes at most {MOST:,}. Take a "
@@ -76,7 +78,7 @@ class Rounding:
 
     def locate(self, which: np.ndarray, region: Region) -> np.ndarray:
         """Return where these of `points` are in the CRS of the data."""
-        return self._leave(which, self.points()[which], region)[1]
+        return self._leave(which, self.points[which], region)[1]
 
     def _leave(self, which: np.ndarray, xy: np.ndarray, region: Region) -> tuple[np.ndarray, np.ndarray]:
         if self.exact is not None:

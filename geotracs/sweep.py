@@ -2,9 +2,9 @@
 
 import itertools
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import geopandas as gpd
 import numpy as np
@@ -77,23 +77,48 @@ def sweep(
     >>> bool(mean[2] > mean[8])
     True
     """
+    engine = Engine(perturb, compare, lambda *args, **kwargs: perturb(gdf.iloc[:0], *args, **kwargs))
+    frames.check(gdf)
+    return run(engine, gdf, eps, methods, repeats, within=within, rng=rng, progress=progress, **arguments)
+
+
+class Engine(NamedTuple):
+    """How frames of some kind are perturbed and compared, and the arguments of `perturb` tried without a draw."""
+
+    perturb: Callable[..., Any]
+    compare: Callable[..., pd.Series]
+    check: Callable[..., Any]
+
+
+def run(
+    engine: Engine,
+    gdf: Any,
+    eps: Sequence[float] = (1, 2, 4, 6, 8, 10),
+    methods: Sequence[str] | Mapping[str, str | Mapping[str, Any]] = ("tracs-c", "tracs-d"),
+    repeats: int = 5,
+    *,
+    within: Sequence[float] = metrics.WITHIN,
+    rng: int | np.random.Generator | None = None,
+    progress: bool | None = None,
+    **arguments: Any,
+) -> pd.DataFrame:
+    """Sweep over frames of any kind; see `sweep`."""
     eps = _epsilons(eps)
     if isinstance(repeats, bool) or not isinstance(repeats, Integral) or repeats < 1:
         raise InputError(f"`repeats` must be a whole number of at least 1, got {repeats!r}.")
     within = np.atleast_1d(within).tolist()
     metrics.summary(np.array([]), within)
     variants = _variants(methods, {"keep": [], **arguments})
-    frames.check(gdf)
     with warnings.catch_warnings(action="ignore"):  # they will come up again
         source = None if rng is None else randomness.source(rng)
         for variant in variants.values():  # nothing is drawn if anything will be refused
-            perturb(gdf.iloc[:0], eps[0], **variant)
+            engine.check(eps[0], **variant)
     rows, said = [], set()
     combinations = list(itertools.product(variants, eps, range(1, repeats + 1)))
     with blocks.bar(len(combinations), progress, " releases") as advance:
         for label, epsilon, repeat in combinations:
-            perturbed = _perturbed(gdf, epsilon, {"rng": source, **variants[label]}, said)
-            cost = compare(gdf, perturbed, within=within)
+            perturbed = _perturbed(engine, gdf, epsilon, {"rng": source, **variants[label]}, said)
+            cost = engine.compare(gdf, perturbed, within=within)
             rows.append({"method": label, "epsilon": epsilon, "repeat": repeat, **cost})
             advance(1)
     return pd.DataFrame(rows)
@@ -126,11 +151,11 @@ def _variants(methods: Any, arguments: dict[str, Any]) -> Variants:
     return variants
 
 
-def _perturbed(gdf: gpd.GeoDataFrame, eps: float, arguments: dict[str, Any], said: set[str]) -> gpd.GeoDataFrame:
+def _perturbed(engine: Engine, gdf: Any, eps: float, arguments: dict[str, Any], said: set[str]) -> Any:
     """Call `perturb`, and pass on only the warnings that were not said before."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        perturbed = perturb(gdf, eps, **arguments)
+        perturbed = engine.perturb(gdf, eps, **arguments)
     for warning in caught:
         if str(warning.message) not in said:
             said.add(str(warning.message))

@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
 
 from geotracs import InputError, PrivacyWarning, randomness
-from geotracs.randomness import Keystream, source, streams, words
+from geotracs.randomness import Key, Keystream, source, words
 
 
 def test_none_is_chacha20_with_a_fresh_key():
@@ -43,10 +43,24 @@ def test_words_cover_their_range(dtype):
 
 
 def test_streams_differ_and_depend_on_the_generator_only():
-    one = [words(s, 4, np.uint64).tolist() for s in streams(np.random.default_rng(1), 3)]
-    again = [words(s, 4, np.uint64).tolist() for s in streams(np.random.default_rng(1), 3)]
+    def all_of(key):
+        keys = [key, key.part(0), key.part(1)]
+        return [tuple(words(k.stream(number), 4, np.uint64).tolist()) for k in keys for number in range(3)]
+
+    one, again = (all_of(Key.fresh(np.random.default_rng(1))) for _ in range(2))
     assert one == again
-    assert len({tuple(s) for s in one}) == 3
+    assert len(set(one)) == 9
+
+
+def test_a_key_travels_and_never_shows_its_bits():
+    bits = os.urandom(32)
+    key = pickle.loads(pickle.dumps(Key(bits)))
+    assert words(key.stream(3), 4, np.uint64).tolist() == words(Keystream(bits, 3), 4, np.uint64).tolist()
+    for shown in (repr(key), str(key), f"{key}", repr([key]), repr({"key": key}), str(vars(type(key)))):
+        assert bits.hex() not in shown
+        assert repr(bits) not in shown
+    with pytest.raises(TypeError):
+        vars(key)
 
 
 def test_key_cannot_be_read_or_stored():

@@ -12,7 +12,7 @@ import geotracs.frames as frames
 import geotracs.methods as methods
 from geotracs.domains import Domain, Polygon
 from geotracs.errors import InputError
-from geotracs.perturb import in_working_crs
+from geotracs.plans import in_working_crs
 from geotracs.regions import Region
 
 NEAR = 1e-6

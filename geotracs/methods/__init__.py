@@ -1,12 +1,12 @@
 """Methods: recipes of a domain, a chart and exact mechanisms, and the share of epsilon that each part gets."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import geotracs.blocks as blocks
 import geotracs.randomness as randomness
+from geotracs.blocks import Block, Relay
 from geotracs.domains import Domain, distances
 from geotracs.errors import InputError
 from geotracs.methods.atp import ATP
@@ -55,6 +55,7 @@ def run(
     *,
     out: np.ndarray | None = None,
     progress: bool = False,
+    workers: int | None = None,
 ) -> np.ndarray:
     """Return the report of each location, block by block over the cores; the arguments are those of `Method.report`.
 
@@ -71,13 +72,62 @@ def run(
     method.check(domain)
     reports = np.empty((2, len(xy))).T if out is None else out
     reports[...] = xy
+    key = randomness.Key.fresh(rng)
 
-    def work(part: slice, offsets: np.ndarray, eps: float | np.ndarray, rng: Source) -> None:
-        method.report(reports[part], offsets, eps, domain, rng)
-        domain.finish(reports[part])
+    def work(block: Block, relay: Relay) -> None:
+        part = block.part
+        report(method, reports[part], within(offsets, part), of(eps, part), domain, key.stream(block.number), relay)
 
-    _in_blocks(work, method, offsets, eps, rng, progress)
+    blocks.run(work, cut(method, len(xy), offsets), progress=progress, workers=workers)
     return reports
+
+
+def report(
+    method: Method,
+    xy: np.ndarray,
+    offsets: np.ndarray,
+    eps: float | np.ndarray,
+    domain: Domain,
+    rng: Source,
+    relay: Relay,
+) -> None:
+    """Replace the locations of one block by what is reported of them, inside the domain; see `Method.report`."""
+    if method.carries:
+        method.report(xy, offsets, eps, domain, rng, before=relay.wait())
+        relay.tell(xy[-1].copy())  # before it is brought into a polygon: that is not where the method went on from
+    else:
+        method.report(xy, offsets, eps, domain, rng)
+    domain.finish(xy)
+
+
+def cut(
+    method: Method,
+    n: int,
+    offsets: np.ndarray,
+    rows: np.ndarray | None = None,
+    *,
+    first: int = 0,
+    goes_on: bool = False,
+) -> list[Block]:
+    """Cut n locations into blocks as the method allows.
+
+    Trajectories stay whole for a sequential method, but very long ones are cut where it carries its last report on.
+    Rows of several locations, which begin at ``rows``, always stay whole. See `blocks.cut`.
+    """
+    if not method.sequential:
+        return blocks.cut(n, rows, first=first)
+    return blocks.cut(n, offsets[:-1], rows, inside=method.carries, first=first, goes_on=goes_on)
+
+
+def within(offsets: np.ndarray, part: slice) -> np.ndarray:
+    """Return where each trajectory of a part of the locations begins in it, and their number at the end."""
+    first, last = np.searchsorted(offsets, [part.start, part.stop])
+    return np.unique(np.clip(offsets[max(first - 1, 0) : last + 1], part.start, part.stop) - part.start)
+
+
+def of(eps: float | np.ndarray, part: slice) -> float | np.ndarray:
+    """Return the epsilon of a part of the locations."""
+    return eps if np.ndim(eps) == 0 else eps[part]
 
 
 def choose(
@@ -111,39 +161,33 @@ def choose(
     array([1, 0, 3])
     """
     method.check(domain)
-    _, first, same = np.unique(places, axis=0, return_index=True, return_inverse=True)
-    secrets = first[same.reshape(-1)[np.asarray(secrets, dtype=np.int64)]]
-    first.sort()
-    if len(first) == 1:
-        return secrets
-    tables = method.prepare(places[first], eps, domain)
-    reports = np.searchsorted(first, secrets)
+    chooser = Chooser(method, places, eps, domain)
+    secrets, key = np.asarray(secrets, dtype=np.int64), randomness.Key.fresh(rng)
+    reports = np.empty_like(secrets)
 
-    def work(part: slice, offsets: np.ndarray, eps: float | np.ndarray, rng: Source) -> None:
-        reports[part] = method.choose(reports[part], offsets, eps, tables, rng)
+    def work(block: Block, relay: Relay) -> None:
+        part = block.part
+        reports[part] = chooser.choose(secrets[part], within(offsets, part), of(eps, part), key.stream(block.number))
 
-    _in_blocks(work, method, offsets, eps, rng, progress)
-    return first[reports]
+    blocks.run(work, cut(method, len(secrets), offsets), progress=progress)
+    return reports
 
 
-def _in_blocks(
-    work: Callable[[slice, np.ndarray, float | np.ndarray, Source], None],
-    method: Method,
-    offsets: np.ndarray,
-    eps: float | np.ndarray,
-    rng: Source,
-    progress: bool,
-) -> None:
-    """Call ``work(part, its offsets, its eps, its rng)`` for every block of trajectories, over the cores."""
-    cuts = blocks.cuts(offsets, whole=method.sequential)
-    streams = randomness.streams(rng, len(cuts) - 1)
+class Chooser:
+    """A method over places with its public tables, ready for any block of locations."""
 
-    def task(part: slice, number: int) -> None:
-        first, last = np.searchsorted(offsets, [part.start, part.stop])
-        inside = np.clip(offsets[max(first - 1, 0) : last + 1], part.start, part.stop) - part.start
-        work(part, np.unique(inside), eps if np.ndim(eps) == 0 else eps[part], streams[number])
+    def __init__(self, method: PlaceMethod, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> None:
+        _, first, same = np.unique(places, axis=0, return_index=True, return_inverse=True)
+        self._method, self._first = method, np.sort(first)
+        self._number = np.searchsorted(self._first, first[same.reshape(-1)])
+        self._tables = method.prepare(places[self._first], eps, domain) if len(first) > 1 else None
 
-    blocks.run(task, cuts, progress=progress)
+    def choose(self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, rng: Source) -> np.ndarray:
+        """Return the number of the place that is reported for each location of one block."""
+        numbers = self._number[secrets]
+        if self._tables is not None:
+            numbers = self._method.choose(numbers, offsets, eps, self._tables, rng)
+        return self._first[numbers]
 
 
 def expected_error(
@@ -175,6 +219,7 @@ __all__ = [
     "KRR",
     "LSRR",
     "METHODS",
+    "Chooser",
     "Exponential",
     "Joint",
     "Method",
@@ -186,7 +231,11 @@ __all__ = [
     "TracsC",
     "TracsD",
     "choose",
+    "cut",
     "expected_error",
     "make",
+    "of",
+    "report",
     "run",
+    "within",
 ]

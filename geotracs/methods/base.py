@@ -21,6 +21,8 @@ class Method:
     name: ClassVar[str]
     sequential: ClassVar[bool] = False
     """Whether a location's report depends on other reports of the same trajectory."""
+    carries: ClassVar[bool] = False
+    """Whether it depends on the report before it and nothing else, so that a trajectory can go on in another block."""
     public_points: ClassVar[tuple[str, ...]] = ()
     """Options that may be a public point, given in the user's CRS."""
 

@@ -43,6 +43,7 @@ class TracsD(Product):
 
     name: ClassVar[str] = "tracs-d"
     sequential: ClassVar[bool] = True
+    carries: ClassVar[bool] = True
     public_points: ClassVar[tuple[str, ...]] = ("start", "reference")
 
     window: str = "ogpm"
@@ -85,8 +86,12 @@ class TracsD(Product):
         eps: float | np.ndarray,
         domain: Domain,
         rng: Source,
+        before: np.ndarray | None = None,
     ) -> None:
-        """Replace each location by its report; see `Method.report`."""
+        """Replace each location by its report; see `Method.report`.
+
+        ``before`` is the last report of a trajectory that these locations go on with.
+        """
         direction, distance = self.mechanisms(eps, domain)
         if isinstance(domain, Disc):
             unit = domain.to_unit(xy)
@@ -94,11 +99,14 @@ class TracsD(Product):
                 unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
             domain.from_unit(unit, out=xy)
             return
+        starts = self._starts(len(offsets) - 1, domain, rng)
+        if before is not None and self.reference == "previous":
+            starts[0] = before
         compiled_walk()(
             xy[:, 0],
             xy[:, 1],
             np.asarray(offsets, dtype=np.int64),
-            self._starts(len(offsets) - 1, domain, rng),
+            starts,
             self.reference == "previous",
             domain.half_planes,
             direction.draw(len(xy), rng),

@@ -1,0 +1,118 @@
+"""Files larger than memory, and two worker processes: ``make bench-large``."""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import geopandas as gpd
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import geotracs
+from geotracs.streaming import wkb
+
+TOKYO = (139.47, 35.51, 139.92, 35.87)
+PIECE = 10**6
+ARGUMENTS = {"domain": TOKYO, "trajectory": "p", "time": "t", "keep": []}
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=10**8, help="of the largest file")
+    parser.add_argument("--folder", type=Path, default=Path("large"), help="for the files; about 25 bytes a row, twice")
+    parser.add_argument("--method", default="tracs-d")
+    parser.add_argument("--run", choices=["stream", "memory"], help="measure one run, and nothing else")
+    arguments = parser.parse_args()
+    if arguments.run:
+        print(json.dumps(one_run(arguments.run, arguments.folder, arguments.rows, arguments.method)))
+        return
+    arguments.folder.mkdir(exist_ok=True)
+    print(f"{'geotracs ' + geotracs.__version__:<58}{'measured':>12}  bar")
+    for what, measured, bar, met in streaming(arguments):
+        print(f"{what:<58}{measured:>12}  {bar}{'' if met else '   MISSED'}", flush=True)
+
+
+def streaming(arguments):
+    """Memory and speed of a file a tenth as large, and of the largest."""
+    small = max(arguments.rows // 10, PIECE)
+    memory = measured("memory", small, arguments)
+    yield f"{arguments.method} in memory, {small:,} rows", f"{memory['perturb'] / small * 1e6:.2f} us", "a row", True
+    yield "    with reading and writing", f"{memory['seconds'] / small * 1e6:.2f} us", "a row", True
+    peaks = {}
+    for rows in (small, arguments.rows):
+        stream = measured("stream", rows, arguments)
+        peaks[rows] = stream["peak"]
+        part = (memory["perturb"] / small) / (stream["seconds"] / rows)
+        yield f"streamed, {rows:,} rows", f"{stream['seconds'] / rows * 1e6:.2f} us", "a row", True
+        yield "    of the speed of perturb alone, in memory", f"{part:.2f}", ">= 0.6", part >= 0.6
+        yield "    peak memory", f"{peaks[rows] / 1e9:.2f} GB", "< 2 GB", peaks[rows] < 2e9
+    ratio = peaks[arguments.rows] / peaks[small]
+    yield "peak memory, ten times the rows", f"{ratio:.2f}", "the same: <= 1.15", ratio <= 1.15
+
+
+def measured(what, rows, arguments):
+    """Run in a process of its own, since memory is measured at its peak."""
+    make(arguments.folder / f"{rows}.parquet", rows)
+    command = [sys.executable, "-m", "benchmarks.large", "--run", what, "--rows", str(rows)]
+    command += ["--folder", str(arguments.folder), "--method", arguments.method]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def one_run(what, folder, rows, method):
+    """Return seconds, and the largest resident memory in bytes."""
+    source, target = folder / f"{rows}.parquet", folder / "private.parquet"
+    warm_up(method)
+    begin = time.perf_counter()
+    if what == "stream":
+        geotracs.perturb_file(source, target, 4, method, overwrite=True, **ARGUMENTS)
+        alone = None
+    else:
+        frame = geotracs.files.read(source)
+        start = time.perf_counter()
+        private = geotracs.perturb(frame, 4, method, **ARGUMENTS)
+        alone = time.perf_counter() - start
+        geotracs.files.write(private, target, overwrite=True)
+    seconds = time.perf_counter() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {"seconds": seconds, "perturb": alone, "peak": peak}
+
+
+def warm_up(method):
+    """Compile what is compiled once."""
+    geotracs.perturb(
+        gpd.GeoDataFrame({"p": [0], "t": [0]}, geometry=gpd.points_from_xy([139.7], [35.7]), crs=4326),
+        4,
+        method,
+        **ARGUMENTS,
+    )
+
+
+def make(path, rows):
+    """Write random locations in Tokyo, in trajectories of 100, unless the file is there."""
+    if path.exists():
+        return
+    rng = np.random.default_rng(0)
+    geo = {
+        "version": "1.0.0",
+        "primary_column": "geometry",
+        "columns": {"geometry": {"encoding": "WKB", "geometry_types": ["Point"]}},
+    }
+    schema = pa.schema([("p", pa.int64()), ("t", pa.int64()), ("geometry", pa.binary())], {"geo": json.dumps(geo)})
+    unfinished = path.with_suffix(".tmp")
+    with pq.ParquetWriter(unfinished, schema) as writer:
+        for first in range(0, rows, PIECE):
+            number = np.arange(first, min(first + PIECE, rows))
+            xy = rng.uniform((139.5, 35.55), (139.9, 35.85), (len(number), 2))
+            points = wkb.encode(xy, np.ones(len(number), dtype=bool))
+            writer.write_table(pa.table([number // 100, number % 100, points], schema=schema))
+    unfinished.rename(path)
+
+
+if __name__ == "__main__":
+    main()

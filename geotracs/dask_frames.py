@@ -1,0 +1,310 @@
+"""dask-geopandas frames: the same plan, applied to each partition where it is. Needs the extra ``dask``."""
+
+import functools
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import dask
+import dask.dataframe as dd
+import dask_geopandas
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+
+import geotracs.frames as frames
+import geotracs.metrics as measures
+import geotracs.plans as plans
+import geotracs.randomness as randomness
+from geotracs.budget import Guarantee
+from geotracs.compare import DISPLACEMENT, chosen_metrics, displacement, group_labels, result_columns
+from geotracs.errors import InputError
+from geotracs.perturb import planned
+from geotracs.streaming.counts import keys
+from geotracs.sweep import Engine
+from geotracs.sweep import run as run_sweep
+
+AT_ONCE = 16
+"""How many partial results are joined at a time."""
+FINE = 40
+"""How many bits of a distance are left out when distances are counted: 12 are left, a relative error of 1.2e-4."""
+
+
+def perturb(
+    ddf: dask_geopandas.GeoDataFrame,
+    eps: float,
+    method: str = "joint",
+    *,
+    shuffle: bool | None = None,
+    rng: int | np.random.Generator | None = None,
+    **arguments: Any,
+) -> dask_geopandas.GeoDataFrame:
+    """Report every location of a dask frame, lazily, as `geotracs.perturb` does; each partition is worked on by itself.
+
+    Parameters
+    ----------
+    ddf : dask_geopandas.GeoDataFrame
+        Points or lines with a CRS. Its partitions must hold the same rows in the same order whenever they are computed,
+        as those read from files do: the draws belong to their positions.
+    eps, method, rng
+        As for `geotracs.perturb`.
+    shuffle : bool, optional
+        For a method that looks along a trajectory and for ``unit="trajectory"``, each trajectory must be in one
+        partition. True brings them together by the ``trajectory`` column, which sends the original rows between
+        workers. False says that they are together already, which is checked first: the column is read once more.
+    **arguments
+        The other arguments of `geotracs.perturb`. A ``domain`` is required. ``workers`` and ``progress`` are dask's.
+
+    Returns
+    -------
+    dask_geopandas.GeoDataFrame
+        Same index, columns, CRS and, unless shuffled, divisions; without spatial partitions. It is one release: it
+        gives the same locations whenever and wherever it is computed. Its record does not know how many there are.
+
+    Notes
+    -----
+    The call draws one key. It lives in the graph of the frame, so whoever has the graph, or can read the memory of the
+    scheduler and the workers, can undo the perturbation. It is never shown.
+    """
+    _check(ddf)
+    given = planned(eps, method, rng=rng, **arguments)
+    trajectory, unit = given["trajectory"], given["unit"]
+    if given["domain"] is None:
+        raise InputError(
+            "`domain` must be given for a dask frame: fitting it would need all private locations. Give a public "
+            "region, e.g. domain=(xmin, ymin, xmax, ymax)."
+        )
+    meta = ddf._meta
+    plan = plans.make(meta, data=gpd.GeoSeries([], crs=meta.crs), lengths=np.array([1]), **given)
+    key = randomness.Key.fresh(randomness.source(rng))
+    together = plan.recipe.sequential or unit == "trajectory"
+    ddf, whole = _together(ddf, trajectory, shuffle, plan.recipe.name) if together else (ddf, None)
+    record = {"tracs": plan.guarantee(None, None).to_attrs()}
+    label = f"tracs-perturb-{uuid.uuid4().hex}"
+    shared = dask.delayed(plan, name=f"{label}-plan", traverse=False)
+    work = dask.delayed(_partition, pure=False)
+    divisions, parts = ddf.divisions, ddf.to_delayed()
+    if len(parts) != len(divisions) - 1:  # dask joined small files
+        divisions = (None,) * (len(parts) + 1)
+    columns = [*meta.columns]
+    # The key goes into each task, not into a task of its own, whose result a worker could write to its disk.
+    released = [
+        work(part, shared, key, number, columns, together, record, whole, dask_key_name=f"{label}-{number}")
+        for number, part in enumerate(parts)
+    ]
+    private = plan.apply(meta, plan.read(meta), key)
+    private.attrs = record
+    return dd.from_delayed(released, meta=private, divisions=divisions, verify_meta=False)
+
+
+def compare(
+    original: dask_geopandas.GeoDataFrame,
+    perturbed: dask_geopandas.GeoDataFrame,
+    *,
+    metrics: str | Sequence[str] = DISPLACEMENT,
+    by: str | None = None,
+    within: Sequence[float] = measures.WITHIN,
+) -> pd.Series | pd.DataFrame:
+    """Summarise what the perturbation cost, as `geotracs.compare` does; computed at once.
+
+    Only the metrics of single locations: "ae", "median", "p95", "max" and "rqp". The median and the 95th percentile are
+    right to 0.02%. Only counts of distances leave the workers.
+    """
+    chosen = chosen_metrics(metrics)
+    others = [name for name in chosen if name not in DISPLACEMENT]
+    if others:
+        raise InputError(
+            f"On a dask frame `metrics` must be some of {list(DISPLACEMENT)}, got {others[0]!r}; for the others "
+            "compute both frames, or some partitions of both, first."
+        )
+    within = np.atleast_1d(within).tolist()
+    measures.summary(np.array([]), within)
+    for frame in (original, perturbed):
+        _check(frame)
+    before, after = original.to_delayed(), perturbed.to_delayed()
+    if len(before) != len(after):
+        raise InputError(
+            f"The frames have {len(before)} and {len(after)} partitions; compare a frame with its own release, and one "
+            "that was shuffled with the shuffled original."
+        )
+    work, join = dask.delayed(_distances, pure=False), dask.delayed(_joined, pure=False)
+    partial = [work(a, b, by, within) for a, b in zip(before, after, strict=True)]
+    while len(partial) > 1:
+        partial = [join(partial[first : first + AT_ONCE]) for first in range(0, len(partial), AT_ONCE)]
+    groups = partial[0].compute()
+    if by is None:
+        values = _summary(groups.get(None, _Distances(len(within))), within)
+        return pd.Series(values, name="metres")[result_columns(chosen, values)]
+    table = pd.DataFrame({label: _summary(distances, within) for label, distances in groups.items()}).T
+    table.index.name = by
+    return table[result_columns(chosen, table.columns)]
+
+
+def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.DataFrame:
+    """Perturb with several methods and epsilons and say what each cost, as `geotracs.sweep` does; computed at once.
+
+    Each release is computed and compared where its partitions are, and thrown away. ``shuffle`` is as for `perturb`;
+    True brings the trajectories together once for all.
+    """
+    _check(ddf)
+    if kwargs.get("shuffle") and kwargs.get("trajectory") is not None:
+        ddf, kwargs["shuffle"] = ddf.shuffle(on=kwargs["trajectory"], shuffle_method="tasks"), False
+    return run_sweep(Engine(perturb, compare, functools.partial(perturb, ddf)), ddf, *args, **kwargs)
+
+
+class DaskTracsAccessor:
+    """Perturb movement data and see what it cost, from a dask-geopandas frame."""
+
+    def __init__(self, frame: Any) -> None:
+        if not isinstance(frame, dask_geopandas.GeoDataFrame):
+            raise AttributeError(
+                "`.tracs` needs a dask_geopandas.GeoDataFrame; make one with dask_geopandas.from_dask_dataframe(...)."
+            )
+        self._frame = frame
+
+    @functools.wraps(perturb)
+    def perturb(self, *args: Any, **kwargs: Any) -> dask_geopandas.GeoDataFrame:  # noqa: D102
+        return perturb(self._frame, *args, **kwargs)
+
+    @functools.wraps(compare)
+    def compare(self, *args: Any, **kwargs: Any) -> pd.Series | pd.DataFrame:  # noqa: D102
+        return compare(self._frame, *args, **kwargs)
+
+    @functools.wraps(sweep)
+    def sweep(self, *args: Any, **kwargs: Any) -> pd.DataFrame:  # noqa: D102
+        return sweep(self._frame, *args, **kwargs)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What a perturbed frame promises; the number of its locations is not known."""
+        return Guarantee.from_attrs(self._frame._meta.attrs)
+
+
+def _check(ddf: Any) -> None:
+    if not isinstance(ddf, dask_geopandas.GeoDataFrame):
+        raise InputError(f"The frame must be a dask_geopandas.GeoDataFrame, got {type(ddf).__name__}.")
+    frames.check(ddf._meta, "dask frame")
+
+
+def _together(ddf: Any, trajectory: str | None, shuffle: bool | None, name: str) -> tuple[Any, Any]:
+    """Return the frame with whole trajectories in its partitions, and a task that fails if they are not."""
+    if trajectory is None:
+        return ddf, None  # lines are whole by themselves, and points are refused when they are seen
+    if shuffle is None:
+        raise InputError(
+            f"{name} needs each trajectory in one partition, and so does unit='trajectory'. Use shuffle=True to bring "
+            f"them together by {trajectory!r}, which sends rows between workers, or shuffle=False if they are already."
+        )
+    if shuffle:
+        # By tasks: the other ways leave the rows of a partition in an order that differs from run to run.
+        return ddf.shuffle(on=trajectory, shuffle_method="tasks"), None
+    known, check = dask.delayed(_labels, pure=False), dask.delayed(_check_whole, pure=False)
+    return ddf, check([known(part) for part in ddf[trajectory].to_delayed()], trajectory)
+
+
+def _labels(column: pd.Series) -> np.ndarray:
+    return np.unique(keys(column.dropna().drop_duplicates()))
+
+
+def _check_whole(labels: list[np.ndarray], trajectory: str) -> None:
+    _, counts = np.unique(np.concatenate(labels), return_counts=True)
+    parted = np.count_nonzero(counts > 1)
+    if parted:
+        raise InputError(
+            f"{parted} trajectories of {trajectory!r} are spread over several partitions; use shuffle=True to bring "
+            "them together."
+        )
+
+
+def _partition(
+    part: gpd.GeoDataFrame,
+    plan: plans.Plan,
+    key: randomness.Key,
+    number: int,
+    columns: list[str],
+    together: bool,
+    record: dict[str, Any],
+    whole: None,
+) -> gpd.GeoDataFrame:
+    """Return the release of one partition: the same whenever it is computed."""
+    if list(part.columns) != columns:
+        raise InputError(
+            f"Partition {number} has the columns {[str(c) for c in part.columns]}, but the frame says {columns}; make "
+            "them alike first."
+        )
+    frames.check(part, f"partition {number}")
+    if part.crs != plan.region.data_crs:
+        raise InputError(f"Partition {number} is in another CRS than the frame says; use to_crs on it first.")
+    tracks = plan.read(part)
+    if together and plan.trajectory is None and len(tracks.xy) and not tracks.are_lines:
+        raise InputError(
+            "Without a trajectory column all points are one trajectory, which partitions cut; give `trajectory`."
+        )
+    private = plan.apply(part, tracks, key.part(number), workers=1)
+    private.attrs = record
+    return private
+
+
+class _Distances:
+    """Counts of distances, that add up."""
+
+    def __init__(self, limits: int) -> None:
+        self.count, self.total, self.largest = 0, 0.0, 0.0
+        self.within = np.zeros(limits, dtype=np.int64)
+        self.cells, self.counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+
+    @classmethod
+    def of(cls, metres: np.ndarray, within: list[float]) -> "_Distances":
+        """Count distances: those whose first bits are alike together."""
+        one = cls(len(within))
+        one.count, one.total, one.largest = len(metres), float(metres.sum()), float(metres.max(initial=0))
+        one.within = np.array([np.count_nonzero(metres <= limit) for limit in within], dtype=np.int64)
+        one.cells, one.counts = np.unique(metres.view(np.int64) >> FINE, return_counts=True)
+        return one
+
+    def __add__(self, other: "_Distances") -> "_Distances":
+        both = _Distances(len(self.within))
+        both.count, both.total = self.count + other.count, self.total + other.total
+        both.largest, both.within = max(self.largest, other.largest), self.within + other.within
+        both.cells, which = np.unique(np.concatenate([self.cells, other.cells]), return_inverse=True)
+        both.counts = np.bincount(which, np.concatenate([self.counts, other.counts])).astype(np.int64)
+        return both
+
+    def quantile(self, part: float) -> float:
+        """Return about the distance that this part of them is below."""
+        cell = self.cells[np.searchsorted(np.cumsum(self.counts), part * (self.count - 1), side="right")]
+        low, high = (np.array([cell, cell + 1]) << FINE).view(np.float64)
+        return float(min((low + high) / 2, self.largest))
+
+
+def _distances(
+    before: gpd.GeoDataFrame, after: gpd.GeoDataFrame, by: str | None, within: list[float]
+) -> dict[Any, _Distances]:
+    metres = displacement(before, after)
+    if by is None:
+        return {None: _Distances.of(metres.to_numpy(), within)}
+    labels = group_labels(before, after, by)
+    groups = metres.groupby(labels, sort=False, dropna=False)
+    return {label: _Distances.of(own.to_numpy(), within) for label, own in groups}
+
+
+def _joined(partial: Iterable[dict[Any, _Distances]]) -> dict[Any, _Distances]:
+    joined: dict[Any, _Distances] = {}
+    for groups in partial:
+        for label, distances in groups.items():
+            joined[label] = joined[label] + distances if label in joined else distances
+    return joined
+
+
+def _summary(distances: _Distances, within: list[float]) -> dict[str, float]:
+    names = measures.summary(np.array([]), within)
+    if distances.count == 0:
+        return names
+    numbers = [
+        distances.total / distances.count,
+        distances.quantile(0.5),
+        distances.quantile(0.95),
+        distances.largest,
+        *(distances.within / distances.count),
+    ]
+    return {name: round(float(number), 3) for name, number in zip(names, numbers, strict=True)}

@@ -1,0 +1,163 @@
+"""Files of any size, in bounded memory: read a batch of rows, perturb it, write it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import shapely
+
+import geotracs.blocks as blocks
+import geotracs.files as files
+import geotracs.frames as frames
+import geotracs.plans as plans
+import geotracs.randomness as randomness
+import geotracs.streaming.sinks as sinks
+from geotracs.budget import Guarantee
+from geotracs.errors import InputError
+from geotracs.perturb import perturb, planned
+from geotracs.streaming.release import Release, count
+from geotracs.streaming.sorting import sort_out_of_core
+from geotracs.streaming.sources import Source, open_source
+
+AT_ONCE = 2**20
+"""Files of up to so many rows are perturbed at once..."""
+BATCH = 2**18
+"""...and larger ones in batches of so many."""
+
+
+def perturb_file(
+    src: str | Path,
+    dst: str | Path,
+    eps: float,
+    method: str = "joint",
+    *,
+    keep: str | Sequence[str] | None = None,
+    rng: int | np.random.Generator | None = None,
+    batch_rows: int | None = None,
+    sort: bool = False,
+    overwrite: bool = False,
+    layer: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    input_crs: Any = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+    **arguments: Any,
+) -> Guarantee:
+    """Perturb a file of any size into another, in bounded memory; what `perturb` does to a frame.
+
+    Parameters
+    ----------
+    src : path
+        Anything that `geotracs.files.read` reads, or a folder of GeoParquet files.
+    dst : path
+        The ending of its name says the kind of file; a name without one is a folder of GeoParquet files. It appears
+        only when it is complete.
+    eps, method, keep, rng, workers
+        As for `perturb`.
+    batch_rows : int, optional
+        About how many rows are in memory at a time; by default a quarter of a million. The result does not depend on
+        it. A file of at most that many rows (by default a million) is read at once, and may then be in any order.
+    sort : bool
+        Sort the rows by trajectory and time, on disk beside ``dst``; they are released in that order. Otherwise a
+        method that looks back, such as "tracs-d", needs all rows of a trajectory together, in the order of their times.
+    overwrite : bool
+        Replace ``dst`` if it exists.
+    layer, x, y, input_crs
+        As for `geotracs.files.read`, where the last is called ``crs``.
+    progress : bool, optional
+        Show a progress bar; by default in a terminal.
+    **arguments
+        Other arguments of `perturb`: ``domain``, ``trajectory``, ``time``, ``unit``, ``round_to``, ...
+
+    Returns
+    -------
+    Guarantee
+        What the release promises. GeoParquet and GeoPackage files carry it, too.
+
+    Notes
+    -----
+    ``unit="trajectory"`` reads the file twice, first to count, and so does a CSV file, to see what its columns hold.
+    "ngram" and "atp" keep whole trajectories in memory; "tracs-d" only the last report of one.
+
+    Examples
+    --------
+    >>> import geotracs, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> city = geotracs.datasets.sample_city(people=3, seed=1)
+    >>> city.tracks.to_parquet(folder / "tracks.parquet")
+    >>> guarantee = perturb_file(
+    ...     folder / "tracks.parquet", folder / "private.parquet", 4, "tracs-d",
+    ...     domain=city.boundary.total_bounds, trajectory="person", time="t", keep=[],
+    ... )
+    >>> guarantee.locations == len(city.tracks)
+    True
+    """
+    blocks.check_workers(workers)
+    if batch_rows is not None and (not isinstance(batch_rows, (int, np.integer)) or batch_rows < 1):
+        raise InputError(f"`batch_rows` must be a whole number of at least 1, got {batch_rows!r}.")
+    dst = files.check_free(dst, overwrite=overwrite, folder=Path(str(src).partition("|")[0]).is_dir())
+    given = {"keep": keep, "rng": rng, **arguments}
+    source = open_source(src, layer=layer, x=x, y=y, crs=input_crs)
+    if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
+        frame = files.read(src, layer=layer, x=x, y=y, crs=input_crs)
+        private = perturb(frame, eps, method, workers=workers, progress=bool(progress), **given)
+        files.write(private, dst, overwrite=overwrite)
+        return private.tracs.guarantee
+    with files.complete(dst) as unfinished:
+        return _stream(source, unfinished, planned(eps, method, **given), batch_rows or BATCH, sort, workers, progress)
+
+
+def _stream(
+    source: Source,
+    target: Path,
+    arguments: dict[str, Any],
+    rows: int,
+    sort: bool,
+    workers: int | None,
+    progress: bool | None,
+) -> Guarantee:
+    trajectory, time, unit = (arguments[name] for name in ("trajectory", "time", "unit"))
+    sample = source.frame(next(source.tables(10_000)))
+    frames.check(sample)
+    frames.check_columns(sample, [name for name in (trajectory, time) if name is not None])
+    if sort:
+        source = sort_out_of_core(source, trajectory, time, target.with_name("sorting"), rows)
+    counted = count(source, trajectory, rows) if unit == "trajectory" else None
+    plan = plans.make(
+        sample,
+        data=_extent(source, arguments["domain"]),
+        lengths=np.array([1]) if counted is None else counted.all(),
+        **arguments,
+    )
+    key = randomness.Key.fresh(randomness.source(arguments["rng"]))
+    with blocks.bar(source.rows, progress, " rows") as advance:
+        release = Release(source, plan, key, rows, counted, workers, advance)
+        sinks.write(target, release.layout, release.tables(), release.summary)
+    if sort:
+        source.remove()
+    return release.guarantee()
+
+
+def _extent(source: Source, domain: Any) -> gpd.GeoSeries:
+    """Return what is known of the extent of the locations, to compare the domain with, or to fit it to."""
+    if source.bounds is None and domain is None:
+        raise InputError(
+            "`domain` must be given: this file does not say the extent of its locations, which is private anyway. Give "
+            "a public region, e.g. domain=(xmin, ymin, xmax, ymax)."
+        )
+    return gpd.GeoSeries([] if source.bounds is None else [shapely.box(*source.bounds)], crs=source.crs)
+
+
+def _fits(source: Source, rows: int) -> bool:
+    if source.rows is not None:
+        return source.rows <= rows
+    tables = source.tables(rows + 1)
+    fits = len(next(tables)) <= rows
+    tables.close()
+    return fits
+
+
+__all__ = ["perturb_file"]

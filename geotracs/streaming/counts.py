@@ -1,0 +1,59 @@
+"""How many locations each trajectory has, however many trajectories there are."""
+
+import numpy as np
+import pandas as pd
+
+
+def keys(labels: pd.Series) -> np.ndarray:
+    """Return a 64-bit number for each label, the same for equal ones.
+
+    Two of a hundred million labels share one with probability 3e-4. Then both count as one longer trajectory: less of
+    epsilon is spent on each, never more.
+    """
+    return pd.util.hash_pandas_object(labels, index=False).to_numpy()
+
+
+class Counts:
+    """Counts by key, in 16 bytes a trajectory.
+
+    Examples
+    --------
+    >>> counts = Counts()
+    >>> counts.add(np.array([7, 9], dtype=np.uint64), np.array([1, 2]))
+    >>> counts.add(np.array([9], dtype=np.uint64), np.array([5]))
+    >>> counts.of(np.array([9, 8], dtype=np.uint64))
+    array([7, 0])
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def add(self, keys: np.ndarray, counts: np.ndarray) -> None:
+        """Count so many more locations."""
+        self._parts.append(_summed(keys, counts))
+        # Parts of at least twice the size of the next: there are few of them, and each is merged a few times only.
+        while len(self._parts) > 1 and len(self._parts[-2][0]) < 2 * len(self._parts[-1][0]):
+            self._merge()
+
+    def of(self, keys: np.ndarray) -> np.ndarray:
+        """Return the counts of these keys, 0 for one that is not known."""
+        total = np.zeros(len(keys), dtype=np.int64)
+        for known, counts in self._parts:
+            at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+            total += np.where(known[at] == keys, counts[at], 0)
+        return total
+
+    def all(self) -> np.ndarray:
+        """Return the counts of all trajectories."""
+        while len(self._parts) > 1:
+            self._merge()
+        return self._parts[0][1] if self._parts else np.zeros(0, dtype=np.int64)
+
+    def _merge(self) -> None:
+        (a, m), (b, n) = self._parts.pop(), self._parts.pop()
+        self._parts.append(_summed(np.concatenate([a, b]), np.concatenate([m, n])))
+
+
+def _summed(keys: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    distinct, which = np.unique(keys, return_inverse=True)
+    return distinct, np.bincount(which, counts, minlength=len(distinct)).astype(np.int64)

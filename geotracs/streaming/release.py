@@ -1,0 +1,229 @@
+"""A release in pieces: a plan applied to one batch of rows after another."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import shapely
+
+import geotracs.blocks as blocks
+import geotracs.frames as frames
+import geotracs.streaming.wkb as wkb
+from geotracs.budget import Guarantee
+from geotracs.errors import InputError
+from geotracs.plans import Plan
+from geotracs.randomness import Key
+from geotracs.streaming.counts import Counts, keys
+from geotracs.streaming.sinks import Layout, Summary
+from geotracs.streaming.sources import Source
+
+
+class Release:
+    """A file perturbed batch by batch, so that the result does not depend on the batches.
+
+    Rows wait until their block of locations is complete: blocks are those of `Plan.cut`, the same as for a frame.
+
+    Parameters
+    ----------
+    rows : int
+        How many rows a batch has.
+    counted : Counts, or None
+        How many locations each trajectory has, if they share epsilon.
+    advance : callable
+        Told how many rows are done.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        plan: Plan,
+        key: Key,
+        rows: int,
+        counted: Counts | None,
+        workers: int | None,
+        advance: Callable[[int], Any],
+    ) -> None:
+        self._source, self._plan, self._key, self._batch = source, plan, key, rows
+        self._counted, self._workers, self._advance = counted, workers, advance
+        self._seen, self._longest, self._last = Counts(), 0, (None, None)
+        self._before: Any = None
+        self._locations = self._rows = 0
+        self._kind: str | None = None
+        self._corners: list[np.ndarray] = []
+        self.layout = self._layout()
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Return the release, a table at a time."""
+        columns = [*self.layout.schema.names, self._plan.trajectory, self._plan.time]
+        waiting = None
+        for table, last in _with_last(self._source.tables(self._batch, columns)):
+            waiting = table if waiting is None else pa.concat_tables([waiting, table])
+            tracks = self._read(waiting)
+            parts = self._plan.cut(tracks, self._locations, self._before is not None)
+            n = len(tracks.xy)
+            done = n if last else blocks.finished(n, parts, self._locations)
+            if n and not done:
+                continue
+            rows = _rows_of(tracks, done)
+            goes_on = any(block.goes_on for block in parts if block.part.start == done)
+            parts = [block for block in parts if block.part.start < done]
+            yield self._perturbed(waiting.slice(0, rows), tracks.head(done, rows), parts, goes_on)
+            waiting = waiting.slice(rows)
+
+    def guarantee(self) -> Guarantee:
+        """Return what was promised."""
+        return self._plan.guarantee(self._locations, max(self._longest, int(self._seen.all().max(initial=0))))
+
+    def summary(self) -> Summary:
+        """Return what is known by now."""
+        corners = np.concatenate(self._corners) if self._corners else None
+        bounds = None if corners is None else (*corners.min(axis=0).tolist(), *corners.max(axis=0).tolist())
+        return Summary(self._kind, self._rows, bounds, self.guarantee().to_attrs())
+
+    def _layout(self) -> Layout:
+        source, plan = self._source, self._plan
+        fields = []
+        for field in source.schema:
+            if field.name == source.geometry:
+                fields += [*self._place_fields(), field]
+            elif field.name in plan.kept or field.name in source.index:
+                fields.append(field)
+        return Layout(pa.schema(fields), source.geometry, source.crs, source.index, source.others)
+
+    def _place_fields(self) -> list[pa.Field]:
+        rounding = self._plan.rounding
+        if rounding is None:
+            return []
+        none = rounding.attributes(np.arange(0 if isinstance(rounding.table, str) else len(rounding.table)))
+        return list(pa.Schema.from_pandas(none, preserve_index=False).remove_metadata())
+
+    def _read(self, table: pa.Table) -> frames.Tracks:
+        plan = self._plan
+        tracks = read(self._source, table, plan.trajectory, plan.time, first=self._rows)
+        if len(tracks.xy):
+            kind = "LineString" if tracks.are_lines else "Point"
+            if self._kind not in (None, kind):
+                raise InputError("The geometries must be all Point or all LineString; this file mixes both.")
+            self._kind = kind
+        if not plan.recipe.sequential:
+            return tracks
+        tracks = tracks.grouped()
+        if tracks.order is not None:
+            raise InputError(self._unsorted())
+        return tracks
+
+    def _perturbed(self, table: pa.Table, tracks: frames.Tracks, parts: list[blocks.Block], goes_on: bool) -> pa.Table:
+        """Return the release of complete blocks."""
+        labels = _keys_of(tracks, table, self._plan.trajectory)
+        lengths = None
+        if labels is None:
+            self._longest = max(self._longest, int(tracks.lengths.max(initial=0)))
+        elif len(tracks.xy):
+            if self._plan.recipe.sequential:
+                self._check_order(labels, tracks.times)
+            self._seen.add(labels, tracks.lengths)
+            lengths = None if self._counted is None else self._counted.of(labels)
+        xy, added, last = self._plan.reports(
+            tracks, self._key, parts=parts, lengths=lengths, before=self._before, workers=self._workers
+        )
+        self._before = last if goes_on else None
+        self._locations, self._rows = self._locations + len(xy), self._rows + len(table)
+        if len(xy):
+            self._corners = [np.array([f(np.concatenate([xy, *self._corners]), axis=0) for f in (np.min, np.max)])]
+        locations = wkb.encode(xy, tracks.present) if tracks.geometry is None else _lines(tracks, xy)
+        self._advance(len(table))
+        return self._assembled(table, locations, added, tracks.present)
+
+    def _assembled(
+        self, table: pa.Table, locations: pa.Array, added: pd.DataFrame | None, present: np.ndarray
+    ) -> pa.Table:
+        columns = []
+        for field in self.layout.schema:
+            if field.name == self.layout.geometry:
+                columns.append(locations)
+            elif field.name in self._plan.added:
+                if added is None:
+                    columns.append(pa.nulls(len(table), field.type))
+                    continue
+                where = np.cumsum(present) - 1
+                values = pa.array(added[field.name].array, field.type, from_pandas=True)
+                columns.append(values.take(pa.array(where, mask=~present)))
+            else:
+                columns.append(table[field.name])
+        return pa.table(columns, schema=self.layout.schema)
+
+    def _check_order(self, labels: np.ndarray, times: np.ndarray | None) -> None:
+        """Refuse a trajectory that comes back, or whose times do, where the last piece ended."""
+        label, time = self._last
+        same = label is not None and labels[0] == label
+        if same and times is not None and times[0] < time:
+            raise InputError(self._unsorted())
+        if self._seen.of(labels[1:] if same else labels).any():
+            raise InputError(self._unsorted())
+        self._last = labels[-1], None if times is None else times[-1]
+
+    def _unsorted(self) -> str:
+        columns = [repr(name) for name in (self._plan.trajectory, self._plan.time) if name is not None]
+        return (
+            f"{self._plan.recipe.name} looks back along a trajectory, and the rows of this file are not in order: "
+            "those of a trajectory must be together and in the order of their times. Use --sort (sort=True) to sort "
+            f"them on disk, or sort the file by {' and '.join(columns)} first."
+        )
+
+
+def read(
+    source: Source, table: pa.Table, trajectory: str | None, time: str | None = None, *, first: int = 0
+) -> frames.Tracks:
+    """Return the locations of a table in the order of its rows, of which ``first`` came before."""
+    columns = [name for name in (trajectory, time) if name is not None]
+    frame = table.select(columns).to_pandas()
+    frame.index = pd.RangeIndex(first, first + len(table))
+    points = wkb.decode(table[source.geometry])
+    if points is not None:
+        return frames.read_points(frame, *points, trajectory, time)
+    shapes = gpd.GeoSeries(wkb.geometries(table[source.geometry]), index=frame.index, crs=source.crs)
+    return frames.read(gpd.GeoDataFrame(frame, geometry=shapes), trajectory, time, grouped=False)
+
+
+def count(source: Source, trajectory: str | None, rows: int) -> Counts:
+    """Go through a file to count the locations of each trajectory."""
+    counts = Counts()
+    for number, table in enumerate(source.tables(rows, [source.geometry, trajectory])):
+        tracks = read(source, table, trajectory, first=number * rows)
+        labels = _keys_of(tracks, table, trajectory)
+        if len(tracks.xy):
+            own = np.arange(len(tracks.lengths), dtype=np.uint64) + np.uint64(number * rows)
+            counts.add(own if labels is None else labels, tracks.lengths)
+    return counts
+
+
+def _keys_of(tracks: frames.Tracks, table: pa.Table, trajectory: str | None) -> np.ndarray | None:
+    """Return the key of each trajectory of a table; None for lines that are one each."""
+    if trajectory is None:
+        return None if tracks.are_lines else np.zeros(len(tracks.lengths), dtype=np.uint64)
+    _, first = np.unique(tracks.codes, return_index=True)
+    return keys(table[trajectory].take(pa.array(np.flatnonzero(tracks.present)[first])).to_pandas())
+
+
+def _rows_of(tracks: frames.Tracks, locations: int) -> int:
+    """Return how many rows hold the first locations; rows without any go with those before them."""
+    if locations == len(tracks.xy):
+        return len(tracks.present)
+    starts = tracks.row_starts
+    return int(np.flatnonzero(tracks.present)[locations if starts is None else np.searchsorted(starts, locations)])
+
+
+def _lines(tracks: frames.Tracks, xy: np.ndarray) -> pa.Array:
+    return pa.array(shapely.to_wkb(tracks.rebuild(xy)), pa.binary())
+
+
+def _with_last(items: Iterator[Any]) -> Iterator[tuple[Any, bool]]:
+    """Say of each item whether it is the last."""
+    before = next(items)
+    for item in items:
+        yield before, False
+        before = item
+    yield before, True

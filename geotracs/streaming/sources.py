@@ -1,0 +1,303 @@
+"""Files of locations, read a batch of rows at a time, as often as it takes."""
+
+import functools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyogrio
+import pyproj
+
+import geotracs.crs as crs_
+import geotracs.files as files
+import geotracs.streaming.wkb as wkb
+from geotracs.errors import GeotracsError, InputError
+
+READ = 2**16
+"""How many rows are read at a time; several make a batch."""
+
+Bounds = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or a folder of GeoParquet files, that is read in Arrow tables.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        Of the tables.
+    geometry : str
+        The column of the locations, in well-known binary.
+    rows : int, or None
+        How many there are, where the file says it.
+    bounds : tuple, or None
+        The extent of the locations, where the file says it. Private.
+    index : list of str
+        Columns that are the index of the frame.
+    others : dict
+        What GeoParquet says of other geometry columns.
+    """
+
+    path: Path
+    schema: pa.Schema
+    geometry: str
+    crs: pyproj.CRS | None
+    rows: int | None
+    bounds: Bounds | None
+    index: list[str] = field(default_factory=list)
+    others: dict[str, Any] = field(default_factory=dict)
+
+    def tables(self, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Return tables of exactly so many rows, but for the last, read ahead in a thread; one at least."""
+        schema = pa.schema([f for f in self.schema if columns is None or f.name in columns])
+        return _ahead(_sized(self._guarded(schema), rows, schema))
+
+    def frame(self, table: pa.Table) -> gpd.GeoDataFrame:
+        """Return a table as a frame; its other geometry columns are of that type too."""
+        frame = table.to_pandas()
+        for name in [self.geometry, *self.others]:
+            if name in frame and pa.types.is_binary(table.schema.field(name).type):
+                crs = self.crs if name == self.geometry else None
+                frame[name] = gpd.GeoSeries(wkb.geometries(table[name]), index=frame.index, crs=crs)
+        return gpd.GeoDataFrame(frame, geometry=self.geometry)
+
+    def _guarded(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        """Read, and say in a line what is wrong with the file."""
+        try:
+            yield from self._read(schema)
+        except GeotracsError:
+            raise
+        except files.TROUBLES as error:
+            raise InputError(f"{str(self.path)!r} cannot be read: {files.first_line(error)}") from error
+
+    def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        raise NotImplementedError
+
+
+def open_source(
+    path: str | Path, *, layer: str | None = None, x: str | None = None, y: str | None = None, crs: Any = None
+) -> Source:
+    """Return a file ready to be read in batches; the arguments are those of `files.read`."""
+    name, _, suffix = str(path).partition("|layername=")
+    path, layer = Path(name), layer or suffix or None
+    if not path.exists():
+        raise InputError(f"There is no file {name!r}.")
+    given = None if crs is None else crs_.parse(crs)
+    try:
+        if path.is_dir() and any(files.has_ending(part, files.PARQUET) for part in path.iterdir()):
+            parts = [part for part in path.iterdir() if files.has_ending(part, files.PARQUET)]
+            return _open_parquet(path, sorted(parts, key=_by_number), given)
+        if files.has_ending(path, files.PARQUET):
+            return _open_parquet(path, [path], given)
+        if files.has_ending(path, files.CSV):
+            return _open_csv(path, x, y, given)
+        return _open_layer(path, layer, given)
+    except GeotracsError:
+        raise
+    except files.TROUBLES as error:
+        raise InputError(f"{str(path)!r} cannot be read: {files.first_line(error)}") from error
+
+
+@dataclass(frozen=True)
+class _Parquet(Source):
+    parts: list[Path] = field(default_factory=list)
+    encoding: str = "WKB"
+
+    def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        for part in self.parts:
+            with pq.ParquetFile(part) as file:
+                missing = [name for name in self.schema.names if name not in file.schema_arrow.names]
+                if missing:
+                    raise InputError(f"{str(part)!r} has no column {missing[0]!r}, which the first file has.")
+                for batch in file.iter_batches(READ, columns=schema.names):
+                    table = pa.Table.from_batches([batch]).select(schema.names)
+                    yield self._plain(table).replace_schema_metadata(None).cast(schema)
+
+    def _plain(self, table: pa.Table) -> pa.Table:
+        """Return the table with its locations in well-known binary."""
+        if self.encoding == "WKB" or self.geometry not in table.column_names:
+            return table
+        position = table.column_names.index(self.geometry)
+        marked = pa.field(self.geometry, table.schema.field(position).type).with_metadata(
+            {"ARROW:extension:name": f"geoarrow.{self.encoding}"}
+        )
+        frame = gpd.GeoDataFrame.from_arrow(pa.table([table[self.geometry]], schema=pa.schema([marked])))
+        return table.set_column(position, self.geometry, wkb.from_frame(frame))
+
+
+def _open_parquet(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Source:
+    schemas = [pq.read_schema(part) for part in parts]
+    geos = [json.loads((schema.metadata or {}).get(b"geo", b"{}")) for schema in schemas]
+    for part, geo in zip(parts, geos, strict=True):
+        if "primary_column" not in geo:
+            raise InputError(
+                f"{str(part)!r} cannot be read: it is Parquet without geometry metadata, not GeoParquet; write it with "
+                "GeoDataFrame.to_parquet."
+            )
+    name = geos[0]["primary_column"]
+    own = [geo["columns"].get(name) for geo in geos]
+    if any(column is None or column.get("crs") != own[0].get("crs") for column in own):
+        raise InputError(f"The files of {str(path)!r} differ in their geometry column or its CRS.")
+    pandas = json.loads((schemas[0].metadata or {}).get(b"pandas", b"{}"))
+    said = own[0].get("crs", "OGC:CRS84")  # which is what GeoParquet means when it says nothing
+    boxes = [column.get("bbox") for column in own]
+    hidden = own[0].get("covering", {}).get("bbox", {}).get("xmin", [None])[0]  # a column of the locations' extents
+    fields = [f.remove_metadata() for f in schemas[0] if f.name != hidden]
+    fields = [pa.field(name, pa.binary()) if f.name == name else f for f in fields]
+    return _Parquet(
+        path=path,
+        schema=pa.schema(fields),
+        geometry=name,
+        crs=crs if said is None else crs_.parse(json.dumps(said) if isinstance(said, dict) else said),
+        rows=sum(pq.read_metadata(part).num_rows for part in parts),
+        bounds=_union(boxes) if all(box is not None and len(box) == 4 for box in boxes) else None,
+        index=[column for column in pandas.get("index_columns", []) if isinstance(column, str)],
+        others={other: about for other, about in geos[0]["columns"].items() if other != name},
+        parts=parts,
+        encoding=own[0]["encoding"],
+    )
+
+
+@dataclass(frozen=True)
+class _Csv(Source):
+    coordinates: tuple[str, str] = ("x", "y")
+    types: dict[str, Any] = field(default_factory=dict)
+
+    def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        names = [name for name in schema.names if name != self.geometry]
+        for chunk in _chunks(self.path, dtype=self.types, usecols=[*names, *self.coordinates]):
+            frame = files.from_table(chunk, *self.coordinates, self.crs)
+            columns = [pa.array(frame[name], schema.field(name).type, from_pandas=True) for name in names]
+            yield pa.table([*columns, wkb.from_frame(frame)], schema=schema)
+
+
+def _open_csv(path: Path, x: str | None, y: str | None, crs: pyproj.CRS | None) -> Source:
+    """Go through the file once: what a column holds may show in its last row only."""
+    types, rows, boxes, frame = {}, 0, [], None
+    for chunk in _chunks(path):
+        frame = files.from_table(chunk, x, y, crs)
+        x, y, rows = *files.coordinates(chunk, x, y), rows + len(chunk)
+        types = {name: _common(types.get(name, dtype), dtype) for name, dtype in chunk.dtypes.items()}
+        boxes = [_union([*boxes, frame.total_bounds])]
+    if frame is None:
+        raise InputError(f"{str(path)!r} cannot be read: it is empty.")
+    empty = frame.iloc[:0].drop(columns="geometry").astype({n: t for n, t in types.items() if n not in (x, y)})
+    schema = (
+        pa.Schema.from_pandas(empty, preserve_index=False).remove_metadata().append(pa.field("geometry", pa.binary()))
+    )
+    return _Csv(path, schema, "geometry", frame.crs, rows, boxes[0], coordinates=(x, y), types=types)
+
+
+def _chunks(path: Path, **arguments: Any) -> Iterator[pd.DataFrame]:
+    return pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ",", chunksize=READ, **arguments)
+
+
+def _common(one: Any, other: Any) -> Any:
+    """Return the type of a column that looks like two types in two chunks."""
+    if one == other:
+        return one
+    numbers = all(pd.api.types.is_numeric_dtype(t) and not pd.api.types.is_bool_dtype(t) for t in (one, other))
+    return np.dtype(np.float64) if numbers else pd.Series(["text"]).dtype
+
+
+@dataclass(frozen=True)
+class _Layer(Source):
+    layer: str | None = None
+    stored: str = "geom"
+
+    def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        names = [name for name in schema.names if name != self.geometry]
+        with pyogrio.open_arrow(self.path, layer=self.layer, columns=names, batch_size=READ, use_pyarrow=True) as (
+            _,
+            reader,
+        ):
+            for batch in reader:
+                table = pa.Table.from_batches([batch]).select([*names, self.stored])
+                yield table.rename_columns([*names, self.geometry]).replace_schema_metadata(None).cast(schema)
+
+
+def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source:
+    if layer is None and files.has_ending(path, files.GPX):
+        return held(files.read(path, crs=crs), path)
+    layer = layer or files.only_layer(path)
+    info = pyogrio.read_info(path, layer=layer)
+    if info["geometry_type"] is None:
+        raise InputError(f"{str(path)!r} has no geometries.")
+    with pyogrio.open_arrow(path, layer=layer, batch_size=1, use_pyarrow=True) as (meta, reader):
+        stored, fields = meta["geometry_name"] or "wkb_geometry", {f.name: f.type for f in reader.schema}
+    few = pyogrio.read_dataframe(path, layer=layer, max_features=1000)  # what frames hold where Arrow is less exact
+    for name in info["fields"]:
+        if pa.types.is_timestamp(fields[name]) and getattr(few[name].dtype, "tz", None) is None:
+            fields[name] = pa.timestamp(fields[name].unit)
+    schema = pa.schema([(name, fields[name]) for name in info["fields"]]).append(pa.field("geometry", pa.binary()))
+    fast = info["capabilities"]["fast_total_bounds"] and info["total_bounds"] is not None
+    return _Layer(
+        path=path,
+        schema=schema,
+        geometry="geometry",
+        crs=crs if info["crs"] is None else crs_.parse(info["crs"]),
+        rows=info["features"] if info["features"] >= 0 else None,
+        bounds=info["total_bounds"] if fast else None,
+        layer=layer,
+        stored=stored,
+    )
+
+
+@dataclass(frozen=True)
+class _Held(Source):
+    table: pa.Table | None = None
+
+    def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        yield self.table.select(schema.names)
+
+
+def held(frame: gpd.GeoDataFrame, path: Path) -> Source:
+    """Return a frame in memory as a source, for what can only be read at once."""
+    name = frame.geometry.name
+    table = pa.Table.from_pandas(pd.DataFrame(frame.drop(columns=name)), preserve_index=False)
+    table = table.replace_schema_metadata(None).append_column(name, wkb.from_frame(frame))
+    return _Held(path, table.schema, name, frame.crs, len(frame), tuple(frame.total_bounds), table=table)
+
+
+def _sized(tables: Iterator[pa.Table], rows: int, schema: pa.Schema) -> Iterator[pa.Table]:
+    """Cut and join tables to the same size."""
+    waiting, count, some = [], 0, False
+    for table in tables:
+        waiting.append(table)
+        count += len(table)
+        while count >= rows:
+            joined = pa.concat_tables(waiting)
+            yield joined.slice(0, rows)
+            some, waiting, count = True, [joined.slice(rows)], count - rows
+    if count or not some:
+        yield pa.concat_tables([*waiting, schema.empty_table()])
+
+
+def _ahead(items: Iterator[Any]) -> Iterator[Any]:
+    """Make the next item in a thread while this one is worked on."""
+    with ThreadPoolExecutor(1) as reader:
+        read_next = functools.partial(next, items, None)
+        pending = reader.submit(read_next)
+        while (item := pending.result()) is not None:
+            pending = reader.submit(read_next)
+            yield item
+
+
+def _union(boxes: list[Any]) -> Bounds:
+    west, south, east, north = np.asarray(boxes, dtype=np.float64).reshape(-1, 4).T
+    return (float(np.nanmin(west)), float(np.nanmin(south)), float(np.nanmax(east)), float(np.nanmax(north)))
+
+
+def _by_number(path: Path) -> list[tuple[int, str]]:
+    """Sort part.2 before part.10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path.name)]
