@@ -262,7 +262,7 @@ def recorded(attrs: Mapping[str, Any]) -> dict[str, Any]:
     return known if whole else {}
 
 
-OPTIONAL = ("crs", "trajectory", "time", "places")
+OPTIONAL = ("crs", "trajectory", "time", "places", "locations", "longest")
 KINDS: dict[str, type] = {
     "method": str,
     "epsilon": Real,
