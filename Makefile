@@ -1,10 +1,10 @@
-# make demo | test | browser | lint | format | bench | notebooks | pictures      (each sets up .venv on first use)
+# make demo | test | browser | lint | format | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test browser lint format bench notebooks pictures clean
+.PHONY: demo test browser lint format bench bench-large notebooks pictures clean
 
 demo: $(READY)
 	$(BIN)/geotracs demo --out demo --overwrite
@@ -29,6 +29,9 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+bench-large: $(READY)
+	$(BIN)/python -m benchmarks.large
 
 notebooks: $(READY)
 	$(BIN)/jupyter-execute --inplace notebooks/*.ipynb
