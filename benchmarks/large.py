@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -79,18 +78,19 @@ def one_run(what, folder, rows, method):
         alone = time.perf_counter() - start
         geotracs.files.write(private, target, overwrite=True)
     seconds = time.perf_counter() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return {"seconds": seconds, "perturb": alone, "peak": peak}
+    return {"seconds": seconds, "perturb": alone, "peak": peak_memory()}
+
+
+def peak_memory():
+    """Return the largest resident memory of this process in bytes; not that of the one it was forked from."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
 
 def warm_up(method):
     """Compile what is compiled once."""
-    geotracs.perturb(
-        gpd.GeoDataFrame({"p": [0], "t": [0]}, geometry=gpd.points_from_xy([139.7], [35.7]), crs=4326),
-        4,
-        method,
-        **ARGUMENTS,
-    )
+    points = gpd.points_from_xy([139.7], [35.7])
+    geotracs.perturb(gpd.GeoDataFrame({"p": [0], "t": [0]}, geometry=points, crs=4326), 4, method, **ARGUMENTS)
 
 
 def make(path, rows):
@@ -98,11 +98,8 @@ def make(path, rows):
     if path.exists():
         return
     rng = np.random.default_rng(0)
-    geo = {
-        "version": "1.0.0",
-        "primary_column": "geometry",
-        "columns": {"geometry": {"encoding": "WKB", "geometry_types": ["Point"]}},
-    }
+    own = {"encoding": "WKB", "geometry_types": ["Point"]}
+    geo = {"version": "1.0.0", "primary_column": "geometry", "columns": {"geometry": own}}
     schema = pa.schema([("p", pa.int64()), ("t", pa.int64()), ("geometry", pa.binary())], {"geo": json.dumps(geo)})
     unfinished = path.with_suffix(".tmp")
     with pq.ParquetWriter(unfinished, schema) as writer:

@@ -3,12 +3,13 @@
 What comes out depends on the generator and the cuts, never on how many threads there were or which was first.
 """
 
+import functools
 import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from numbers import Integral
@@ -134,8 +135,8 @@ def run(
     """
     relays = []
     for block in blocks:
-        wait = relays[-1].told.result if relays else lambda: before
-        relays.append(Relay(wait if block.goes_on else lambda: None))
+        earlier = relays[-1].told.result if relays else lambda: before
+        relays.append(Relay(earlier if block.goes_on else lambda: None))
 
     def job(block: Block, relay: Relay) -> None:
         try:
@@ -147,18 +148,27 @@ def run(
             raise
 
     # One more than there are cores: while one waits for the interpreter, another can work.
-    workers = min(len(blocks), workers or (os.cpu_count() or 1) + 1)
-    threads = ThreadPoolExecutor(workers) if workers > 1 else nullcontext()
-    with bar(sum(block.part.stop - block.part.start for block in blocks), progress, " locations") as advance, threads:
-        try:
-            done = (threads.map if workers > 1 else map)(job, blocks, relays)
-            for block, _ in zip(blocks, done, strict=True):
+    workers = workers or (os.cpu_count() or 1) + 1
+    with bar(sum(block.part.stop - block.part.start for block in blocks), progress, " locations") as advance:
+        if workers == 1 or len(blocks) < 2:
+            for block, relay in zip(blocks, relays, strict=True):
+                job(block, relay)
                 advance(block.part.stop - block.part.start)
-        except BaseException:
-            if workers > 1:
-                threads.shutdown(cancel_futures=True)
-            raise
+        else:
+            jobs = [_threads(workers, os.getpid()).submit(job, *both) for both in zip(blocks, relays, strict=True)]
+            try:
+                for block, done in zip(blocks, jobs, strict=True):
+                    done.result()
+                    advance(block.part.stop - block.part.start)
+            finally:
+                wait([done for done in jobs if not done.cancel()])
     return relays[-1].told.result() if relays else before
+
+
+@functools.cache
+def _threads(workers: int, process: int) -> ThreadPoolExecutor:
+    """Threads that stay, since pyproj prepares its work anew in each; a forked process has none of its parent's."""
+    return ThreadPoolExecutor(workers, "geotracs")
 
 
 @contextmanager

@@ -85,11 +85,12 @@ class Release:
 
     def _layout(self) -> Layout:
         source, plan = self._source, self._plan
+        index = source.index if isinstance(source.index, list) else []
         fields = []
         for field in source.schema:
             if field.name == source.geometry:
                 fields += [*self._place_fields(), field]
-            elif field.name in plan.kept or field.name in source.index:
+            elif field.name in plan.kept or field.name in index:
                 fields.append(field)
         return Layout(pa.schema(fields), source.geometry, source.crs, source.index, source.others)
 

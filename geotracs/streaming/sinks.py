@@ -26,8 +26,8 @@ class Layout:
 
     Attributes
     ----------
-    index : list of str
-        Columns that are the index of the frame.
+    index : list of str, or dict
+        Columns that are the index of the frame; or what pandas says of a range.
     others : dict
         What GeoParquet says of other geometry columns.
     """
@@ -35,12 +35,13 @@ class Layout:
     schema: pa.Schema
     geometry: str
     crs: pyproj.CRS
-    index: list[str]
+    index: list[str] | dict[str, Any]
     others: dict[str, Any]
 
     def columns(self, *, index: bool) -> pa.Schema:
         """Return the schema for files that know no index: with its named columns, or without."""
-        dropped = [name for name in self.index if not index or name.startswith("__index_level_")]
+        named = self.index if isinstance(self.index, list) else []
+        dropped = [name for name in named if not index or name.startswith("__index_level_")]
         return pa.schema([field for field in self.schema if field.name not in dropped])
 
 
@@ -104,13 +105,14 @@ def _parquet_metadata(layout: Layout, summary: Summary) -> dict[str, str]:
 
 def _pandas_metadata(layout: Layout, rows: int) -> dict[str, Any]:
     empty = layout.schema.empty_table().to_pandas()
-    if layout.index:
+    if layout.index and isinstance(layout.index, list):
         empty = empty.set_index(layout.index)
         empty.index.names = [None if name.startswith("__index_level_") else name for name in layout.index]
     metadata = json.loads(pa.Table.from_pandas(empty).schema.metadata[b"pandas"])
     for column in metadata["index_columns"]:
         if isinstance(column, dict):
-            column["stop"] = rows
+            column |= layout.index if isinstance(layout.index, dict) else {}
+            column["stop"] = column["start"] + rows * column["step"]
     return metadata
 
 

@@ -58,6 +58,7 @@ def sort_out_of_core(source: Source, trajectory: str | None, time: str | None, f
         for writer in writers:
             writer.close()
     known = {name: getattr(source, name) for name in Source.__dataclass_fields__}
+    known["index"] = source.index if isinstance(source.index, list) else []  # a range says nothing in another order
     return Sorted(**known, folder=folder, ranges=len(writers), trajectory=trajectory, time=time)
 
 

@@ -42,8 +42,8 @@ class Source:
         How many there are, where the file says it.
     bounds : tuple, or None
         The extent of the locations, where the file says it. Private.
-    index : list of str
-        Columns that are the index of the frame.
+    index : list of str, or dict
+        Columns that are the index of the frame; or what pandas says of a range.
     others : dict
         What GeoParquet says of other geometry columns.
     """
@@ -54,7 +54,7 @@ class Source:
     crs: pyproj.CRS | None
     rows: int | None
     bounds: Bounds | None
-    index: list[str] = field(default_factory=list)
+    index: list[str] | dict[str, Any] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
 
     def tables(self, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
@@ -161,11 +161,16 @@ def _open_parquet(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Sour
         crs=crs if said is None else crs_.parse(json.dumps(said) if isinstance(said, dict) else said),
         rows=sum(pq.read_metadata(part).num_rows for part in parts),
         bounds=_union(boxes) if all(box is not None and len(box) == 4 for box in boxes) else None,
-        index=[column for column in pandas.get("index_columns", []) if isinstance(column, str)],
+        index=_index(pandas.get("index_columns", []), len(parts)),
         others={other: about for other, about in geos[0]["columns"].items() if other != name},
         parts=parts,
         encoding=own[0]["encoding"],
     )
+
+
+def _index(columns: list[Any], parts: int) -> list[str] | dict[str, Any]:
+    ranges = [column for column in columns if isinstance(column, dict)]
+    return ranges[0] if ranges and parts == 1 else [column for column in columns if isinstance(column, str)]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,487 @@
+"""A file in batches is the frame at once, whatever the batches."""
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import shapely
+from geopandas.testing import assert_geodataframe_equal
+
+import geotracs
+from geotracs import DomainError, InputError, PrivacyWarning, blocks, files
+from geotracs.methods import METHODS
+from geotracs.streaming import perturb_file, sorting, sources
+from tests.conftest import TOKYO
+
+COLUMNS = {"trajectory": "person", "time": "t"}
+PLACES = gpd.GeoDataFrame(
+    {"name": [f"poi {i}" for i in range(40)]},
+    geometry=gpd.points_from_xy(*np.random.default_rng(3).uniform(TOKYO[:2], TOKYO[2:], (40, 2)).T),
+    crs=4326,
+)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Blocks of 50 locations, and files read 30 rows at a time, so that little data has many of both."""
+    monkeypatch.setattr(blocks, "BLOCK", 50)
+    monkeypatch.setattr(sources, "READ", 30)
+
+
+@pytest.fixture
+def people():
+    """Trajectories of 1 to 180 locations, sorted, with missing geometries here and there, and at both ends."""
+    rng = np.random.default_rng(4)
+    lengths = [1, 30, 180, 2, 60, 49, 50, 51, 7, 120]
+    n = sum(lengths)
+    frame = gpd.GeoDataFrame(
+        {
+            "person": np.repeat([f"p{i * 7 % 10}" for i in range(10)], lengths),
+            "t": np.concatenate([pd.date_range("2026-01-01", periods=k, freq="min") for k in lengths]),
+            "speed": rng.random(n),
+            "stops": rng.integers(0, 9, n),
+        },
+        geometry=gpd.points_from_xy(rng.uniform(139.6, 139.8, n), rng.uniform(35.6, 35.8, n)),
+        crs=4326,
+    )
+    frame.loc[[0, 77, 78, 300, n - 1], "geometry"] = None
+    return frame
+
+
+def quiet(function, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*args, **{"domain": TOKYO, "keep": [], "rng": 1, **kwargs})
+
+
+def places_for(method):
+    return {"round_to": PLACES} if issubclass(METHODS[method], geotracs.methods.PlaceMethod) else {}
+
+
+def same(a, b):
+    assert_geodataframe_equal(a, b)
+    assert a.attrs == b.attrs
+
+
+@pytest.mark.parametrize("unit", ["location", "trajectory"])
+@pytest.mark.parametrize("method", METHODS)
+def test_any_batch_size_is_the_frame_at_once(people, tmp_path, method, unit):
+    people.to_parquet(tmp_path / "in.parquet")
+    arguments = {**COLUMNS, "unit": unit, **places_for(method)}
+    whole = quiet(geotracs.perturb, people, 4, method, **arguments)
+    for rows in (17, 200):
+        out = tmp_path / f"{rows}.parquet"
+        guarantee = quiet(perturb_file, tmp_path / "in.parquet", out, 4, method, batch_rows=rows, **arguments)
+        back = files.read(out)
+        # Places are whole numbers here; where rows are missing pandas makes them floats.
+        same(back.astype({"place": float}) if "place" in back else back, whole)
+        assert guarantee.to_attrs() == whole.attrs["tracs"]
+
+
+@pytest.mark.parametrize("arguments", [
+    {"method": "tracs-d"},
+    {"method": "tracs-d", "unit": "trajectory"},
+    {"method": "tracs-d", "start": "random"},
+    {"method": "strawman"},
+    {"method": "tracs-c", "unit": "trajectory"},
+])  # fmt: skip
+def test_one_long_trajectory_is_handed_on_from_batch_to_batch(people, tmp_path, arguments):
+    people.to_parquet(tmp_path / "in.parquet")
+    method = arguments.pop("method")
+    whole = quiet(geotracs.perturb, people, 4, method, **arguments)
+    for rows in (13, 260):
+        quiet(
+            perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, method,
+            batch_rows=rows, overwrite=True, **arguments,
+        )  # fmt: skip
+        same(files.read(tmp_path / "out.parquet"), whole)
+
+
+@pytest.mark.parametrize("arguments", [
+    {"fit": "oriented", "domain": shapely.Polygon([(139.5, 35.55), (139.9, 35.5), (139.85, 35.87), (139.55, 35.85)])},
+    {"round_to": PLACES, "join": ["name"], "place": "poi"},
+    {"round_to": geotracs.places.Grid(cell=700)},
+    {"keep": ["stops", "speed"]},
+    {"keep": "all", "method": "auto"},
+    {"crs": "EPSG:32654", "outside": "clip", "domain": (139.65, 35.65, 139.75, 35.75)},
+])  # fmt: skip
+def test_regions_places_and_columns(people, tmp_path, arguments):
+    people.to_parquet(tmp_path / "in.parquet")
+    arguments = {"method": "tracs-d", **COLUMNS, **arguments}
+    whole = quiet(geotracs.perturb, people, 4, **arguments)
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, batch_rows=100, **arguments)
+    back = files.read(tmp_path / "out.parquet")
+    floats = [name for name in ("place", "poi") if name in back]
+    same(back.astype(dict.fromkeys(floats, float)), whole)
+
+
+@pytest.mark.parametrize("method", ["tracs-c", "tracs-d", "atp"])
+@pytest.mark.parametrize("trajectory", [None, "person"])
+@pytest.mark.parametrize("unit", ["location", "trajectory"])
+def test_lines(tmp_path, method, trajectory, unit):
+    rng = np.random.default_rng(1)
+    shapes = [shapely.LineString(rng.uniform((139.6, 35.6), (139.8, 35.8), (k, 2))) for k in rng.integers(2, 90, 40)]
+    lines = gpd.GeoDataFrame({"person": np.arange(40) // 7}, geometry=shapes, crs=4326)
+    lines.loc[[5, 39], "geometry"] = None
+    lines.to_parquet(tmp_path / "in.parquet")
+    arguments = {"trajectory": trajectory, "unit": unit, **places_for(method)}
+    whole = quiet(geotracs.perturb, lines, 4, method, **arguments)
+    for rows in (1, 9):
+        quiet(
+            perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, method,
+            batch_rows=rows, overwrite=True, **arguments,
+        )  # fmt: skip
+        back = files.read(tmp_path / "out.parquet")
+        same(back.drop(columns="place", errors="ignore"), whole)
+
+
+def test_methods_that_do_not_look_back_take_rows_in_any_order(people, tmp_path):
+    mixed = people.sample(frac=1, random_state=0).reset_index(drop=True)
+    mixed.to_parquet(tmp_path / "in.parquet")
+    for unit in ("location", "trajectory"):
+        whole = quiet(geotracs.perturb, mixed, 4, unit=unit, **COLUMNS)
+        out = tmp_path / f"{unit}.parquet"
+        quiet(perturb_file, tmp_path / "in.parquet", out, 4, batch_rows=70, unit=unit, **COLUMNS)
+        same(files.read(out), whole)
+
+
+def swapped(frame):
+    rows = frame.index.tolist()
+    rows[150], rows[151] = rows[151], rows[150]
+    return frame.loc[rows].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("rows", [20, 100])
+@pytest.mark.parametrize("damage", [
+    lambda frame: pd.concat([frame[40:], frame[:40]], ignore_index=True),  # a trajectory comes back at the end
+    lambda frame: frame.sample(frac=1, random_state=0).reset_index(drop=True),
+    swapped,
+])  # fmt: skip
+def test_rows_out_of_order_are_refused_or_sorted(people, tmp_path, rows, damage):
+    mixed = damage(people)
+    mixed.to_parquet(tmp_path / "in.parquet")
+    with pytest.raises(InputError, match="--sort"):
+        quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, "tracs-d", batch_rows=rows, **COLUMNS)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
+    quiet(
+        perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, "tracs-d",
+        batch_rows=rows, sort=True, keep=["speed"], **COLUMNS,
+    )  # fmt: skip
+    out = files.read(tmp_path / "out.parquet")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.parquet", "out.parquet"]
+    found = mixed.set_index("speed").loc[out["speed"]].reset_index()[mixed.columns]
+    assert sorted(out["speed"]) == sorted(mixed["speed"])
+    assert out.groupby((out["person"] != out["person"].shift()).cumsum())["t"].is_monotonic_increasing.all()
+    assert (out["person"] != out["person"].shift()).sum() == 10
+    assert_geodataframe_equal(out, quiet(geotracs.perturb, found, 4, "tracs-d", keep=["speed"], **COLUMNS))
+
+
+def test_sorting_by_time_alone_and_by_nothing(people, tmp_path):
+    mixed = people.sample(frac=1, random_state=0).assign(t=lambda f: np.random.default_rng(1).permutation(len(f)))
+    mixed.to_parquet(tmp_path / "in.parquet", index=False)
+    source = sources.open_source(tmp_path / "in.parquet")
+    done = sorting.sort_out_of_core(source, None, "t", tmp_path / "work", 60)
+    tables = list(done.tables(40))
+    assert np.concatenate([table["t"] for table in tables]).tolist() == list(range(len(people)))
+    assert done.ranges > 5
+    with pytest.raises(InputError, match="needs columns to sort by"):
+        sorting.sort_out_of_core(source, None, None, tmp_path / "other", 60)
+
+
+KINDS = ["gpkg", "geojson", "fgb", "csv", "csv.gz", "tsv", "shp"]
+
+
+@pytest.mark.filterwarnings("ignore:Field t created as String:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("name", "out"), [(f"in.{kind}", "out.parquet") for kind in KINDS] + [("in.csv", f"out.{kind}") for kind in KINDS]
+)
+def test_kinds_of_files(people, tmp_path, name, out):
+    people = people.dropna().astype({"t": str}).reset_index(drop=True)
+    files.write(people, tmp_path / name)
+    frame = files.read(tmp_path / name)
+    arguments = {"trajectory": "person", "keep": ["stops"]}
+    if not name.endswith(".fgb"):  # which has an order of its own
+        arguments |= {"method": "tracs-d"}
+    whole = quiet(geotracs.perturb, frame, 4, **arguments)
+    files.write(whole, tmp_path / f"whole{out[3:]}")
+    quiet(perturb_file, tmp_path / name, tmp_path / out, 4, batch_rows=100, **arguments)
+    expected, back = files.read(tmp_path / f"whole{out[3:]}"), files.read(tmp_path / out)
+    assert_geodataframe_equal(back, expected, check_dtype=False)
+    assert back.attrs == expected.attrs
+    assert {c: k.kind for c, k in back.dtypes.items() if c != "geometry"} == {
+        c: k.kind for c, k in expected.dtypes.items() if c != "geometry"
+    }
+
+
+def test_times_keep_their_zone_or_have_none(people, tmp_path):
+    for zone in (None, "UTC"):
+        people["t"] = people["t"].dt.tz_localize(None).dt.tz_localize(zone)
+        path = files.write(people, tmp_path / f"{zone}.gpkg")
+        quiet(perturb_file, path, tmp_path / f"{zone}-out.gpkg", 4, "tracs-d", batch_rows=90, **COLUMNS)
+        assert files.read(tmp_path / f"{zone}-out.gpkg")["t"].equals(files.read(path)["t"])
+
+
+def test_index_and_other_geometries_and_hidden_boxes(people, tmp_path):
+    people = people.set_index(pd.Index(np.arange(len(people)) * 3, name="fix"))
+    people["home"] = gpd.GeoSeries(gpd.points_from_xy(np.full(len(people), 139.7), 35.7), index=people.index, crs=4326)
+    people.to_parquet(tmp_path / "in.parquet", write_covering_bbox=True)
+    arguments = {"method": "tracs-d", "keep": "all", **COLUMNS}
+    whole = quiet(geotracs.perturb, gpd.read_parquet(tmp_path / "in.parquet"), 4, **arguments)
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, batch_rows=99, **arguments)
+    same(files.read(tmp_path / "out.parquet"), whole)
+    assert "bbox" not in pq.read_schema(tmp_path / "out.parquet").names
+
+
+def test_points_in_geoarrow(people, tmp_path):
+    people.dropna().to_parquet(tmp_path / "in.parquet", geometry_encoding="geoarrow", index=False)
+    whole = quiet(geotracs.perturb, gpd.read_parquet(tmp_path / "in.parquet"), 4, "tracs-d", **COLUMNS)
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, "tracs-d", batch_rows=99, **COLUMNS)
+    same(files.read(tmp_path / "out.parquet"), whole)
+
+
+def test_a_folder_of_files(people, tmp_path, monkeypatch):
+    monkeypatch.setattr("geotracs.streaming.sinks.PART", 200)
+    (tmp_path / "in").mkdir()
+    for number in range(12):
+        people[number * 50 : (number + 1) * 50].to_parquet(tmp_path / "in" / f"part.{number}.parquet", index=False)
+    whole = quiet(geotracs.perturb, people, 4, "tracs-d", **COLUMNS)
+    for repeat in range(2):
+        quiet(
+            perturb_file, tmp_path / "in", tmp_path / "out", 4, "tracs-d",
+            batch_rows=70, overwrite=bool(repeat), **COLUMNS,
+        )  # fmt: skip
+        parts = sorted((tmp_path / "out").iterdir())
+        assert len(parts) == 4
+        back = pd.concat([gpd.read_parquet(part) for part in parts], ignore_index=True)
+        assert_geodataframe_equal(back, whole)
+        assert {json.dumps(gpd.read_parquet(part).attrs) for part in parts} == {json.dumps(whole.attrs)}
+    quiet(perturb_file, tmp_path / "in", tmp_path / "one.parquet", 4, "tracs-d", batch_rows=70, **COLUMNS)
+    same(files.read(tmp_path / "one.parquet"), whole)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "one.parquet", "out"]
+
+
+def test_a_csv_column_that_shows_what_it_is_at_the_end(people, tmp_path):
+    table = files.to_table(people.dropna()).astype({"person": str, "stops": object})
+    table.iloc[-1, table.columns.get_loc("stops")] = "many"
+    table["person"] = [label[1:] for label in table["person"]]
+    table.to_csv(tmp_path / "in.csv", index=False)
+    whole = quiet(geotracs.perturb, files.read(tmp_path / "in.csv"), 4, "tracs-d", keep=["stops"], **COLUMNS)
+    files.write(whole, tmp_path / "whole.csv")
+    quiet(
+        perturb_file, tmp_path / "in.csv", tmp_path / "out.csv", 4, "tracs-d", batch_rows=60, keep=["stops"], **COLUMNS
+    )
+    assert (tmp_path / "out.csv").read_text() == (tmp_path / "whole.csv").read_text()
+
+
+# What bad input gets
+
+
+def refused(tmp_path, match, name="in.parquet", out="out.parquet", error=InputError, **arguments):
+    (tmp_path / out).write_text("the old file")
+    with pytest.raises(error, match=match):
+        quiet(perturb_file, tmp_path / name, tmp_path / out, 4, batch_rows=70, overwrite=True, **arguments)
+    assert (tmp_path / out).read_text() == "the old file"
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_no_geometry(people, tmp_path):
+    people.drop(columns="geometry").to_csv(tmp_path / "in.csv", index=False)
+    refused(tmp_path, "no column that looks like x", "in.csv")
+    pd.DataFrame(people.drop(columns="geometry")).to_parquet(tmp_path / "in.parquet")
+    refused(tmp_path, "without geometry metadata")
+    (tmp_path / "empty.csv").write_text("")
+    refused(tmp_path, "cannot be read", "empty.csv")
+    refused(tmp_path, "There is no file", "nowhere.csv")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "gpkg", "csv.gz", "geojson", "fgb"])
+def test_a_file_truncated_in_the_middle(people, tmp_path, kind):
+    many = pd.concat([people.dropna()] * 20, ignore_index=True)
+    path = files.write(many, tmp_path / f"in.{kind}")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        refused(tmp_path, "cannot be read|complete", path.name)
+
+
+def test_a_part_that_differs(people, tmp_path):
+    (tmp_path / "in").mkdir()
+    people[:300].to_parquet(tmp_path / "in" / "part.0.parquet")
+    people[300:].drop(columns="speed").to_parquet(tmp_path / "in" / "part.1.parquet")
+    refused(tmp_path, "no column 'speed'", "in")
+    people[300:].to_crs(32654).to_parquet(tmp_path / "in" / "part.1.parquet")
+    refused(tmp_path, "differ in their geometry column or its CRS", "in")
+
+
+def test_bad_rows_are_named_by_number(people, tmp_path):
+    people.loc[210, "geometry"] = shapely.Point(139.7, np.nan)
+    people.to_parquet(tmp_path / "in.parquet")
+    refused(tmp_path, r"1 row\(s\) have NaN or infinite coordinates, e.g. 210;")
+    people.loc[210, "geometry"] = shapely.LineString([(139.7, 35.7), (139.71, 35.7)])
+    people.to_parquet(tmp_path / "in.parquet")
+    refused(tmp_path, "all Point or all LineString")
+    people.loc[210, "geometry"] = shapely.Point(10, 10)
+    people.to_parquet(tmp_path / "in.parquet")
+    refused(tmp_path, "1 of .* locations lie outside the domain", error=DomainError)
+    people.loc[210, "person"] = None
+    people.to_parquet(tmp_path / "in.parquet")
+    refused(tmp_path, "no value in the trajectory column 'person', e.g. 210;", **COLUMNS)
+
+
+def test_mixed_types_in_different_batches(people, tmp_path):
+    people = people.dropna().reset_index(drop=True)
+    people.loc[400:, "geometry"] = shapely.LineString([(139.7, 35.7), (139.71, 35.7)])
+    people.to_parquet(tmp_path / "in.parquet")
+    refused(tmp_path, "all Point or all LineString")
+
+
+@pytest.mark.parametrize(("arguments", "match"), [
+    ({"batch_rows": 0}, "`batch_rows` must be"),
+    ({"batch_rows": 2.5}, "`batch_rows` must be"),
+    ({"workers": 0}, "`workers` must be"),
+    ({"trajectory": "nobody"}, "no column 'nobody'"),
+    ({"eps": 0}, "`eps` must be"),
+    ({"unit": "person"}, "`unit` must be"),
+    ({"colour": "red"}, "no option 'colour'"),
+    ({"sort": True}, "needs columns to sort by"),
+])  # fmt: skip
+def test_bad_arguments(people, tmp_path, arguments, match):
+    people.to_parquet(tmp_path / "in.parquet")
+    arguments = {"eps": 4, "batch_rows": 70, **arguments}
+    with pytest.raises(InputError, match=match):
+        quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", **arguments)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
+
+
+def test_a_domain_fitted_to_the_file(people, tmp_path):
+    people.to_parquet(tmp_path / "in.parquet")
+    arguments = {"batch_rows": 70, "keep": [], "overwrite": True}
+    for domain in (None, tuple(people.total_bounds)):
+        with pytest.warns(PrivacyWarning, match="`domain`"):
+            guarantee = perturb_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, domain=domain, **arguments)
+        assert guarantee.fitted
+        assert "bounds" not in guarantee.domain
+    table = pq.read_table(tmp_path / "in.parquet")
+    geo = json.loads(table.schema.metadata[b"geo"])
+    del geo["columns"]["geometry"]["bbox"]
+    pq.write_table(table.replace_schema_metadata({"geo": json.dumps(geo)}), tmp_path / "silent.parquet")
+    with pytest.raises(InputError, match="`domain` must be given"):
+        perturb_file(tmp_path / "silent.parquet", tmp_path / "out.parquet", 4, **arguments)
+
+
+def limited_to_64_kilobytes_a_file():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "gpkg", "geojson", "csv", "fgb"])
+def test_a_disk_that_fills_up(people, tmp_path, kind):
+    """A limit to the size of a file stands for it: writing fails in the middle."""
+    pd.concat([people.dropna()] * 20, ignore_index=True).to_parquet(tmp_path / "in.parquet")
+    out = tmp_path / f"out.{kind}"
+    out.write_text("the old file")
+    command = [sys.executable, "-m", "geotracs", "perturb", "in.parquet", out.name, "--eps", "4", "--overwrite"]
+    command += ["--domain", ",".join(map(str, TOKYO)), "--batch-rows", "2000", "--keep", "all"]
+    run = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, preexec_fn=limited_to_64_kilobytes_a_file
+    )
+    assert run.returncode == 2
+    assert f"'{out.name}' cannot be written" in run.stderr
+    assert out.read_text() == "the old file"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.parquet", out.name]
+
+
+def start(tmp_path, n=10**6):
+    """A run that takes a while, once it has begun to write."""
+    rng = np.random.default_rng(0)
+    points = gpd.points_from_xy(rng.uniform(139.5, 139.9, 10**5), rng.uniform(35.55, 35.85, 10**5))
+    (tmp_path / "in").mkdir()
+    for part in range(n // 10**5):
+        gpd.GeoDataFrame(geometry=points, crs=4326).to_parquet(tmp_path / "in" / f"{part}.parquet")
+    (tmp_path / "out.parquet").write_text("the old file")
+    command = [sys.executable, "-m", "geotracs", "perturb", "in", "out.parquet", "--eps", "4", "--overwrite"]
+    command += ["--domain", ",".join(map(str, TOKYO)), "--batch-rows", "1000"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not list(tmp_path.glob(".out.parquet.*/out.parquet")):
+        time.sleep(0.01)
+    assert process.poll() is None, "it was done before it could be stopped"
+    return process
+
+
+def test_a_run_that_is_stopped(people, tmp_path):
+    process = start(tmp_path)
+    process.terminate()
+    assert process.wait() == 130
+    with process.stderr as said:
+        assert "Stopped; nothing was written." in said.read()
+    assert (tmp_path / "out.parquet").read_text() == "the old file"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out.parquet"]
+
+
+def test_a_run_that_is_killed_and_the_next_says_how_to_clean_up(people, tmp_path):
+    process = start(tmp_path)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stderr.close()
+    assert (tmp_path / "out.parquet").read_text() == "the old file"
+    [left] = tmp_path.glob(".out.parquet.*")
+    people.to_parquet(tmp_path / "in.parquet")
+    with pytest.warns(geotracs.GeotracsWarning, match=f"left .*{left.name}.* behind") as caught:
+        perturb_file(
+            tmp_path / "in.parquet", tmp_path / "out.parquet", 4, domain=TOKYO, keep=[], overwrite=True, batch_rows=70
+        )
+    assert len(caught) == 1
+    assert len(files.read(tmp_path / "out.parquet")) == len(people)
+
+
+# Speed and size
+
+
+def test_progress_shows_rows(people, tmp_path, capsys):
+    people.to_parquet(tmp_path / "in.parquet")
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, batch_rows=70, progress=True)
+    assert f"{len(people)}/{len(people)}" in capsys.readouterr().err
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.csv", 4, batch_rows=70)
+    assert capsys.readouterr().err == ""
+
+
+def test_workers_do_not_matter(people):
+    whole = [quiet(geotracs.perturb, people, 4, "tracs-d", workers=workers, **COLUMNS) for workers in (1, 2, 7, None)]
+    for other in whole[1:]:
+        same(whole[0], other)
+
+
+MEMORY = """
+import sys, geotracs
+from benchmarks.large import ARGUMENTS, peak_memory
+geotracs.perturb_file(sys.argv[1], sys.argv[2], 4, "tracs-d", **ARGUMENTS)
+print(peak_memory() / 1e9)
+"""
+
+
+def test_two_million_rows(tmp_path, monkeypatch):
+    """Bit for bit the frame at once, with blocks as they are, in less than 1 GB."""
+    from benchmarks.large import make
+
+    monkeypatch.undo()
+    make(tmp_path / "in.parquet", 2 * 10**6)
+    frame = gpd.read_parquet(tmp_path / "in.parquet")
+    arguments = {"domain": TOKYO, "trajectory": "p", "time": "t"}
+    whole = quiet(geotracs.perturb, frame, 4, "tracs-d", **arguments)
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, "tracs-d", **arguments)
+    out = gpd.read_parquet(tmp_path / "out.parquet")
+    assert np.array_equal(out.geometry.x, whole.geometry.x)
+    assert np.array_equal(out.geometry.y, whole.geometry.y)
+    command = [sys.executable, "-c", MEMORY, tmp_path / "in.parquet", tmp_path / "again.parquet"]
+    peak = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
+    assert float(peak) < 1
