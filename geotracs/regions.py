@@ -245,7 +245,7 @@ def _same_extent(shape: BaseGeometry, data: gpd.GeoSeries) -> bool:
     bounds = data.total_bounds
     if not np.isfinite(bounds).all():
         return False
-    slack = 1e-6 * np.ptp(bounds.reshape(2, 2), axis=0).max()
+    slack = 1e-9 * np.ptp(bounds.reshape(2, 2), axis=0).max()  # a million random points come within 1e-6
     return bool(np.allclose(shape.bounds, bounds, rtol=0, atol=slack))
 
 
