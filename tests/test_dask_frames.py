@@ -183,7 +183,7 @@ def test_the_key_is_in_the_graph_and_never_shown(ddf, client, monkeypatch, caplo
     with pytest.raises(ValueError, match="a task that fails"):
         private.map_partitions(failing, meta=private._meta).compute()
     wrong = lazily(dd.from_delayed(ddf.to_delayed(), meta=ddf._meta.drop(columns="speed"), verify_meta=False), 4)
-    with pytest.raises(InputError, match="Partition 0 has the columns"):
+    with pytest.raises(InputError, match=r"Partition \d has the columns"):
         wrong.compute()
     secrets += [bits[-1]]
     shown += [caplog.text, repr(client.get_worker_logs()), repr(client.get_scheduler_logs())]
