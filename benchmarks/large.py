@@ -1,7 +1,9 @@
 """Files larger than memory, and two worker processes: ``make bench-large``."""
 
 import argparse
+import itertools
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -33,7 +35,7 @@ def main():
         return
     arguments.folder.mkdir(exist_ok=True)
     print(f"{'geotracs ' + geotracs.__version__:<58}{'measured':>12}  bar")
-    for what, measured, bar, met in streaming(arguments):
+    for what, measured, bar, met in itertools.chain(streaming(arguments), processes(arguments)):
         print(f"{what:<58}{measured:>12}  {bar}{'' if met else '   MISSED'}", flush=True)
 
 
@@ -53,6 +55,37 @@ def streaming(arguments):
         yield "    peak memory", f"{peaks[rows] / 1e9:.2f} GB", "< 2 GB", peaks[rows] < 2e9
     ratio = peaks[arguments.rows] / peaks[small]
     yield "peak memory, ten times the rows", f"{ratio:.2f}", "the same: <= 1.15", ratio <= 1.15
+
+
+def processes(arguments, parts=40):
+    """From Parquet to Parquet with one worker process, and with two; best of three."""
+    from distributed import Client, LocalCluster
+
+    rows = max(arguments.rows // 10, PIECE)
+    source, target = arguments.folder / f"{rows}-parts", arguments.folder / "private-parts"
+    source.mkdir(exist_ok=True)
+    for part in range(parts):
+        make(source / f"part.{part}.parquet", rows // parts, first=part * (rows // parts))
+    seconds = {1: [], 2: []}
+    for workers in seconds:
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        with cluster, Client(cluster):
+            for _ in range(4):  # the first imports and compiles
+                seconds[workers].append(release(source, target, arguments.method))
+    one, two = (min(seconds[workers][1:]) for workers in (1, 2))
+    yield f"dask, {rows:,} rows from Parquet to Parquet, one process", f"{one / rows * 1e6:.2f} us", "a row", True
+    yield "    two processes / one", f"{one / two:.2f} x faster", ">= 1.5", one / two >= 1.5
+
+
+def release(source, target, method):
+    """Return the seconds of one release."""
+    import dask_geopandas
+
+    shutil.rmtree(target, ignore_errors=True)
+    begin = time.perf_counter()
+    frame = dask_geopandas.read_parquet(source)
+    frame.tracs.perturb(4, method, shuffle=False, **ARGUMENTS).to_parquet(target)
+    return time.perf_counter() - begin
 
 
 def measured(what, rows, arguments):
@@ -93,18 +126,18 @@ def warm_up(method):
     geotracs.perturb(gpd.GeoDataFrame({"p": [0], "t": [0]}, geometry=points, crs=4326), 4, method, **ARGUMENTS)
 
 
-def make(path, rows):
+def make(path, rows, first=0):
     """Write random locations in Tokyo, in trajectories of 100, unless the file is there."""
     if path.exists():
         return
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(first)
     own = {"encoding": "WKB", "geometry_types": ["Point"]}
     geo = {"version": "1.0.0", "primary_column": "geometry", "columns": {"geometry": own}}
     schema = pa.schema([("p", pa.int64()), ("t", pa.int64()), ("geometry", pa.binary())], {"geo": json.dumps(geo)})
     unfinished = path.with_suffix(".tmp")
     with pq.ParquetWriter(unfinished, schema) as writer:
-        for first in range(0, rows, PIECE):
-            number = np.arange(first, min(first + PIECE, rows))
+        for begin in range(0, rows, PIECE):
+            number = first + np.arange(begin, min(begin + PIECE, rows))
             xy = rng.uniform((139.5, 35.55), (139.9, 35.85), (len(number), 2))
             points = wkb.encode(xy, np.ones(len(number), dtype=bool))
             writer.write_table(pa.table([number // 100, number % 100, points], schema=schema))

@@ -69,21 +69,13 @@ class _WhenImported(MetaPathFinder):
 
             def execute_and_register(module: Any) -> None:
                 execute(module)
-                _register_dask()
+                importlib.import_module("geotracs.dask_frames")
 
             spec.loader.exec_module = execute_and_register
         return spec
 
 
-def _register_dask() -> None:
-    from dask.dataframe.extensions import register_dataframe_accessor
-
-    from geotracs.dask_frames import DaskTracsAccessor
-
-    register_dataframe_accessor("tracs")(DaskTracsAccessor)
-
-
 if "dask_geopandas" in sys.modules:
-    _register_dask()
+    importlib.import_module("geotracs.dask_frames")
 else:
     sys.meta_path.insert(0, _WhenImported())

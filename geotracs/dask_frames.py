@@ -11,6 +11,7 @@ import dask_geopandas
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+from dask.dataframe.extensions import register_dataframe_accessor
 
 import geotracs.frames as frames
 import geotracs.metrics as measures
@@ -152,6 +153,7 @@ def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.Dat
     return run_sweep(Engine(perturb, compare, functools.partial(perturb, ddf)), ddf, *args, **kwargs)
 
 
+@register_dataframe_accessor("tracs")
 class DaskTracsAccessor:
     """Perturb movement data and see what it cost, from a dask-geopandas frame."""
 

@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 import shutil
 import tempfile
 import warnings
@@ -38,8 +39,8 @@ def read(
     Parameters
     ----------
     path : str or Path
-        A file; ``name.gpkg|layername=roads`` names one of its layers, as in QGIS. Of a GPX file the points of its
-        tracks are read unless another layer is named.
+        A file, or a folder of GeoParquet files; ``name.gpkg|layername=roads`` names a layer, as in QGIS. Of a GPX
+        file the points of its tracks are read unless another layer is named.
     layer : str, optional
         Layer of a file that has several.
     x, y : str, optional
@@ -53,8 +54,8 @@ def read(
     if not path.exists():
         raise InputError(f"There is no file {name!r}.")
     try:
-        if has_ending(path, PARQUET):
-            frame = gpd.read_parquet(path)
+        if parquet_parts(path):
+            frame = _joined([gpd.read_parquet(part) for part in parquet_parts(path)])
         elif has_ending(path, CSV):
             return from_table(pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ","), x, y, crs)
         else:
@@ -154,6 +155,23 @@ def _write(frame: gpd.GeoDataFrame, path: Path) -> None:
         frame.to_file(path, engine="pyogrio", layer_metadata={"tracs": json.dumps(frame.attrs.get("tracs", {}))})
     else:
         frame.to_file(path, engine="pyogrio")
+
+
+def parquet_parts(path: Path) -> list[Path]:
+    """Return the GeoParquet files of a folder in the order of their numbers, or the file that this is; if any."""
+    if not path.is_dir():
+        return [path] if has_ending(path, PARQUET) else []
+
+    def numbers(part: Path) -> list[tuple[int, str]]:
+        return [(int(word), "") if word.isdigit() else (-1, word) for word in re.split(r"(\d+)", part.name)]
+
+    return sorted((part for part in path.iterdir() if has_ending(part, PARQUET)), key=numbers)
+
+
+def _joined(parts: list[gpd.GeoDataFrame]) -> gpd.GeoDataFrame:
+    if len(parts) == 1:
+        return parts[0]
+    return pd.concat(parts, ignore_index=all(isinstance(part.index, pd.RangeIndex) for part in parts))
 
 
 def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> gpd.GeoDataFrame:

@@ -49,6 +49,12 @@ class Counts:
             self._merge()
         return self._parts[0][1] if self._parts else np.zeros(0, dtype=np.int64)
 
+    def equals(self, other: "Counts") -> bool:
+        """Whether both counted the same."""
+        mine, theirs = self.all(), other.all()
+        same_keys = not self._parts or not other._parts or np.array_equal(self._parts[0][0], other._parts[0][0])
+        return same_keys and np.array_equal(mine, theirs)
+
     def _merge(self) -> None:
         (a, m), (b, n) = self._parts.pop(), self._parts.pop()
         self._parts.append(_summed(np.concatenate([a, b]), np.concatenate([m, n])))

@@ -72,6 +72,10 @@ class Release:
             parts = [block for block in parts if block.part.start < done]
             yield self._perturbed(waiting.slice(0, rows), tracks.head(done, rows), parts, goes_on)
             waiting = waiting.slice(rows)
+        if self._counted is not None and self._kind == "Point" and not self._counted.equals(self._seen):
+            raise InputError(
+                "The file changed while it was read: trajectories are not as long as they were. Try again."
+            )
 
     def guarantee(self) -> Guarantee:
         """Return what was promised."""

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -94,11 +93,8 @@ def open_source(
         raise InputError(f"There is no file {name!r}.")
     given = None if crs is None else crs_.parse(crs)
     try:
-        if path.is_dir() and any(files.has_ending(part, files.PARQUET) for part in path.iterdir()):
-            parts = [part for part in path.iterdir() if files.has_ending(part, files.PARQUET)]
-            return _open_parquet(path, sorted(parts, key=_by_number), given)
-        if files.has_ending(path, files.PARQUET):
-            return _open_parquet(path, [path], given)
+        if parts := files.parquet_parts(path):
+            return _open_parquet(path, parts, given)
         if files.has_ending(path, files.CSV):
             return _open_csv(path, x, y, given)
         return _open_layer(path, layer, given)
@@ -301,8 +297,3 @@ def _ahead(items: Iterator[Any]) -> Iterator[Any]:
 def _union(boxes: list[Any]) -> Bounds:
     west, south, east, north = np.asarray(boxes, dtype=np.float64).reshape(-1, 4).T
     return (float(np.nanmin(west)), float(np.nanmin(south)), float(np.nanmax(east)), float(np.nanmax(north)))
-
-
-def _by_number(path: Path) -> list[tuple[int, str]]:
-    """Sort part.2 before part.10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path.name)]

@@ -19,7 +19,7 @@ from geopandas.testing import assert_geodataframe_equal
 import geotracs
 from geotracs import DomainError, InputError, PrivacyWarning, blocks, files
 from geotracs.methods import METHODS
-from geotracs.streaming import perturb_file, sorting, sources
+from geotracs.streaming import perturb_file, release, sorting, sources
 from tests.conftest import TOKYO
 
 COLUMNS = {"trajectory": "person", "time": "t"}
@@ -266,6 +266,8 @@ def test_a_folder_of_files(people, tmp_path, monkeypatch):
         assert {json.dumps(gpd.read_parquet(part).attrs) for part in parts} == {json.dumps(whole.attrs)}
     quiet(perturb_file, tmp_path / "in", tmp_path / "one.parquet", 4, "tracs-d", batch_rows=70, **COLUMNS)
     same(files.read(tmp_path / "one.parquet"), whole)
+    quiet(perturb_file, tmp_path / "in", tmp_path / "one.parquet", 4, "tracs-d", overwrite=True, **COLUMNS)
+    same(files.read(tmp_path / "one.parquet"), whole)  # at once
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "one.parquet", "out"]
 
 
@@ -321,6 +323,20 @@ def test_a_part_that_differs(people, tmp_path):
     refused(tmp_path, "no column 'speed'", "in")
     people[300:].to_crs(32654).to_parquet(tmp_path / "in" / "part.1.parquet")
     refused(tmp_path, "differ in their geometry column or its CRS", "in")
+
+
+def test_a_file_that_changes_while_it_is_read(people, tmp_path, monkeypatch):
+    """Were a trajectory longer than it was counted, its locations would have too much of epsilon together."""
+    people.to_parquet(tmp_path / "in.parquet")
+
+    def count_then_grow(source, trajectory, rows):
+        counted = release.count(source, trajectory, rows)
+        longer = pd.concat([people, people[-3:]], ignore_index=True)
+        longer.to_parquet(tmp_path / "in.parquet")
+        return counted
+
+    monkeypatch.setattr("geotracs.streaming.count", count_then_grow)
+    refused(tmp_path, "changed while it was read", unit="trajectory", trajectory="person")
 
 
 def test_bad_rows_are_named_by_number(people, tmp_path):

@@ -1,0 +1,377 @@
+"""dask-geopandas frames on two worker processes: one release, whatever happens to its partitions."""
+
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from geopandas.testing import assert_geodataframe_equal
+from scipy import stats
+
+import geotracs
+from geotracs import CRSError, InputError, PrivacyWarning, files, randomness
+from geotracs.methods import METHODS, PlaceMethod
+from tests.conftest import TOKYO
+
+dask = pytest.importorskip("dask")
+dask_geopandas = pytest.importorskip("dask_geopandas")
+distributed = pytest.importorskip("distributed")
+dd = pytest.importorskip("dask.dataframe")
+
+COLUMNS = {"trajectory": "person", "time": "t"}
+PLACES = gpd.GeoDataFrame(
+    {"name": [f"poi {i}" for i in range(20)]},
+    geometry=gpd.points_from_xy(*np.random.default_rng(3).uniform(TOKYO[:2], TOKYO[2:], (20, 2)).T),
+    crs=4326,
+)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as two:
+        yield two
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as one:
+        one.wait_for_workers(2)
+        yield one
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(4)
+    n = 400
+    frame = gpd.GeoDataFrame(
+        {
+            "person": np.repeat([f"p{i * 7 % 20}" for i in range(20)], n // 20),
+            "t": np.tile(np.arange(n // 20), 20),
+            "speed": rng.random(n),
+        },
+        geometry=gpd.points_from_xy(rng.uniform(139.6, 139.8, n), rng.uniform(35.6, 35.8, n)),
+        crs=4326,
+        index=pd.Index(np.arange(n) * 2, name="fix"),
+    )
+    frame.loc[[0, 100], "geometry"] = None
+    return frame
+
+
+@pytest.fixture
+def ddf(people):
+    return dask_geopandas.from_geopandas(people, npartitions=4)  # of five people each
+
+
+def lazily(ddf, *args, **kwargs):
+    return ddf.tracs.perturb(*args, **{"domain": TOKYO, "keep": [], **kwargs})
+
+
+def places_for(method):
+    return {"round_to": PLACES} if issubclass(METHODS[method], PlaceMethod) else {}
+
+
+def here(frame):
+    return frame.compute(scheduler="synchronous")
+
+
+# One release
+
+
+@pytest.mark.parametrize("method", ["tracs-c", "tracs-d", "nearest"])
+def test_keeps_what_a_frame_has(ddf, people, method):
+    private = lazily(ddf, 4, method, shuffle=False, **COLUMNS, **places_for(method))
+    assert isinstance(private, dask_geopandas.GeoDataFrame)
+    assert private.divisions == ddf.divisions
+    assert private.crs == ddf.crs
+    assert private.spatial_partitions is None
+    out = here(private)
+    assert out.index.equals(people.index)
+    assert out[["person", "t"]].equals(here(ddf)[["person", "t"]])
+    assert list(out.columns) == list(private.columns)
+    assert out.geometry.isna().equals(people.geometry.isna())
+    assert not out.geometry.geom_equals(people.geometry).any()
+    assert out.tracs.guarantee == private.tracs.guarantee
+    assert private.tracs.guarantee.locations is None
+    assert private.tracs.guarantee.per_trajectory is None
+    assert "A trajectory of n locations has epsilon n times 4" in str(private.tracs.guarantee)
+
+
+def test_spatial_partitions_are_cleared(ddf):
+    ddf.calculate_spatial_partitions()
+    assert ddf.spatial_partitions is not None
+    assert lazily(ddf, 4).spatial_partitions is None
+
+
+def test_same_release_whatever_computes_it(ddf, client):
+    private = lazily(ddf, 4, "tracs-d", shuffle=False, **COLUMNS)
+    one = here(private)
+    assert_geodataframe_equal(private.compute(scheduler="threads", num_workers=4), one)
+    assert_geodataframe_equal(private.compute(), one)
+    assert_geodataframe_equal(private.partitions[2].compute(), one[200:300])
+    again = here(lazily(ddf, 4, "tracs-d", shuffle=False, **COLUMNS))
+    assert not again.geometry.geom_equals(one.geometry).any()  # another call is another release
+
+
+def test_each_partition_has_a_stream_of_its_own():
+    same = gpd.GeoDataFrame(geometry=gpd.points_from_xy(np.full(60, 139.7), 35.7), crs=4326)
+    out = here(lazily(dask_geopandas.from_geopandas(same, npartitions=3), 4))
+    assert len(set(out.geometry.to_wkt())) == 60
+
+
+def kill_a_worker(client):
+    pid = next(iter(client.run(os.getpid).values()))
+    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_head_compute_and_compute_after_a_worker_was_killed(ddf, client, shuffle):
+    private = lazily(ddf, 4, "tracs-d", shuffle=shuffle, **COLUMNS)
+    head, first = private.head(20), private.compute()
+    kill_a_worker(client)
+    second = private.compute()
+    assert_geodataframe_equal(first, second)
+    assert_geodataframe_equal(head, first.head(20))
+
+
+def slowly(part):
+    time.sleep(0.7)
+    return part
+
+
+def test_a_worker_killed_in_the_middle(ddf, client, tmp_path):
+    private = lazily(ddf.map_partitions(slowly, meta=ddf._meta), 4, "tracs-c", **COLUMNS)
+    future = client.compute(private)
+    time.sleep(0.9)
+    assert not future.done()
+    kill_a_worker(client)
+    assert_geodataframe_equal(future.result(timeout=60), here(private))
+    private.to_parquet(tmp_path / "out")
+    back = pd.concat([gpd.read_parquet(part) for part in sorted((tmp_path / "out").glob("*.parquet"))])
+    assert back.geometry.geom_equals(here(private).geometry).sum() == 398
+    assert back.tracs.guarantee == private.tracs.guarantee
+
+
+def failing(part):
+    raise ValueError("a task that fails is logged with its arguments")
+
+
+def test_the_key_is_in_the_graph_and_never_shown(ddf, client, monkeypatch, caplog):
+    bits = []
+    fresh = randomness.Key.fresh
+
+    def remember(rng):
+        key = fresh(rng)
+        bits.append(pickle.loads(pickle.dumps(key))._bits)
+        return key
+
+    monkeypatch.setattr(randomness.Key, "fresh", remember)
+    private = lazily(ddf, 4, **COLUMNS)
+    secrets = [bits[0], fresh(randomness.Keystream(bits[0], 2**63))._bits]
+    shown = [repr(private), str(private), private._repr_html_(), private.expr.tree_repr(), repr(private.expr)]
+    graph = private.dask
+    shown += [repr(graph), repr(list(graph)), *(repr(task) + str(task) for task in dict(graph).values())]
+    shown += [repr(private._meta.attrs), repr(here(private).attrs), str(private.tracs.guarantee)]
+    with pytest.raises(ValueError, match="a task that fails"):
+        private.map_partitions(failing, meta=private._meta).compute()
+    wrong = lazily(dd.from_delayed(ddf.to_delayed(), meta=ddf._meta.drop(columns="speed"), verify_meta=False), 4)
+    with pytest.raises(InputError, match=r"Partition \d has the columns"):
+        wrong.compute()
+    secrets += [bits[-1]]
+    shown += [caplog.text, repr(client.get_worker_logs()), repr(client.get_scheduler_logs())]
+    assert "Compute Failed" in repr(client.get_worker_logs())  # which quotes the arguments
+    assert any("Key of one release" in text for text in shown)
+    for secret in secrets:
+        for text in shown:
+            assert secret.hex() not in text
+            assert repr(secret)[2:-1] not in text
+            assert str(int.from_bytes(secret, "little")) not in text
+
+
+def test_the_same_distribution_as_a_frame_and_a_file(tmp_path):
+    """The chance that any of these two-sample tests is below 1e-5 is 4e-4; the seeds are fixed."""
+    n, length = 3000, 3
+    track = [(139.55, 35.6), (139.6, 35.8), (139.85, 35.55)]
+    frame = gpd.GeoDataFrame(
+        {"person": np.arange(n) // length}, geometry=[shapely.Point(xy) for xy in track * (n // length)], crs=4326
+    )
+    frame.to_parquet(tmp_path / "in.parquet")
+    ddf = dask_geopandas.from_geopandas(frame, npartitions=4)
+    for method in METHODS:
+        arguments = {"trajectory": "person", "domain": TOKYO, "keep": [], **places_for(method)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            once = geotracs.perturb(frame, 2, method, rng=1, **arguments)
+            geotracs.perturb_file(
+                tmp_path / "in.parquet", tmp_path / "out.parquet", 2, method,
+                rng=2, batch_rows=700, overwrite=True, **arguments,
+            )  # fmt: skip
+            lazy = here(ddf.tracs.perturb(2, method, rng=3, shuffle=False, **arguments))
+        for other in (files.read(tmp_path / "out.parquet"), lazy):
+            for step in range(length):
+                a, b = once.geometry[step::length], other.geometry[step::length]
+                for coordinate in ("x", "y"):
+                    p = stats.ks_2samp(getattr(a, coordinate), getattr(b, coordinate)).pvalue
+                    assert p > 1e-5, (method, step, coordinate)
+
+
+# Whole trajectories
+
+
+def test_trajectories_are_brought_together(people, client):
+    mixed = people.sample(frac=1, random_state=0)
+    ddf = dask_geopandas.from_geopandas(mixed, npartitions=4, sort=False)
+    private = lazily(ddf, 4, "tracs-d", shuffle=True, **COLUMNS)
+    parts = dask.compute(*private.to_delayed())
+    assert sum(len(part) for part in parts) == 400
+    homes = [set(part["person"]) for part in parts]
+    assert sum(map(len, homes)) == len(set.union(*homes)) == 20
+    assert_geodataframe_equal(here(private), private.compute())
+    shared = lazily(ddf, 600, unit="trajectory", shuffle=True, **COLUMNS).compute()
+    near = geotracs.displacement(mixed.sort_index(), shared.sort_index())
+    # 30 each is close; 600 each would be within a metre, and one or two partitions' share in between.
+    assert 5 < near.median() < 500
+    assert "shared evenly over the locations of each" in str(shared.tracs.guarantee)
+
+
+@pytest.mark.parametrize("arguments", [{"method": "tracs-d"}, {"unit": "trajectory"}, {"method": "ngram"}])
+def test_trajectories_over_several_partitions_are_refused(people, arguments):
+    arguments = {**COLUMNS, **arguments, **({"round_to": PLACES} if arguments.get("method") == "ngram" else {})}
+    ddf = dask_geopandas.from_geopandas(people, npartitions=7)
+    with pytest.raises(InputError, match="shuffle=True"):
+        lazily(ddf, 4, **arguments)
+    private = lazily(ddf, 4, shuffle=False, **arguments)
+    with pytest.raises(InputError, match="spread over several partitions"):
+        here(private)
+    with pytest.raises(InputError, match="give `trajectory`"):
+        here(lazily(ddf, 4, **{**arguments, "trajectory": None, "time": None}))
+
+
+def test_lines_are_whole(people):
+    rng = np.random.default_rng(1)
+    shapes = [shapely.LineString(rng.uniform((139.6, 35.6), (139.8, 35.8), (k, 2))) for k in rng.integers(2, 9, 12)]
+    ddf = dask_geopandas.from_geopandas(gpd.GeoDataFrame(geometry=shapes, crs=4326), npartitions=3)
+    out = here(lazily(ddf, 4, "tracs-d", unit="trajectory"))
+    assert shapely.get_num_coordinates(out.geometry).tolist() == [len(shape.coords) for shape in shapes]
+
+
+# What bad input gets
+
+
+def test_arguments_are_checked_at_once(ddf):
+    for arguments, match in [
+        ({"eps": 0}, "`eps` must be"),
+        ({"method": "laplace"}, "`method` must be one of"),
+        ({"domain": None}, "`domain` must be given"),
+        ({"trajectory": "nobody"}, "no column 'nobody'"),
+        ({"colour": "red"}, "no option 'colour'"),
+        ({"keep": ["nothing"]}, "no column 'nothing'"),
+        ({"method": "k-rr"}, "give it with `round_to`"),
+        ({"rng": "seed"}, "`rng` must be"),
+    ]:
+        with pytest.raises(InputError, match=match):
+            lazily(ddf, **{"eps": 4, **arguments})
+    with pytest.warns(PrivacyWarning, match="`rng` is fixed"):
+        lazily(ddf, 4, rng=1)
+
+
+def test_no_crs(people):
+    ddf = dask_geopandas.from_geopandas(people.set_crs(None, allow_override=True), npartitions=2)
+    with pytest.raises(CRSError, match="no CRS"):
+        lazily(ddf, 4)
+
+
+def test_only_geographic_frames(people):
+    plain = dd.from_pandas(pd.DataFrame(people.drop(columns="geometry")), npartitions=2)
+    with pytest.raises(AttributeError, match=r"needs a dask_geopandas\.GeoDataFrame"):
+        plain.tracs  # noqa: B018
+
+
+@pytest.mark.parametrize("method", ["tracs-c", "tracs-d", "nearest"])
+def test_an_empty_partition(ddf, people, method, client):
+    half = ddf[ddf["person"].isin(people["person"][:150].unique())]
+    private = lazily(half, 4, method, shuffle=False, **COLUMNS, **places_for(method))
+    out = private.compute()
+    assert len(out) == 160
+    assert [len(part) for part in dask.compute(*private.to_delayed())] == [100, 60, 0, 0]
+    assert out.geometry.isna().sum() == 2
+
+
+def test_a_partition_that_differs(ddf, people, client):
+    parts = ddf.to_delayed()
+    for change, match in [
+        (lambda part: part.assign(colour=1), "Partition 1 has the columns"),
+        (lambda part: part.drop(columns="speed"), "Partition 1 has the columns"),
+        (lambda part: part.to_crs(3857), "Partition 1 is in another CRS"),
+        (lambda part: pd.DataFrame(part.assign(geometry=1)), "partition 1 must be a GeoDataFrame"),
+    ]:
+        odd = dd.from_delayed(
+            [parts[0], dask.delayed(change)(parts[1])], meta=ddf._meta, verify_meta=False, divisions=(0, 200, 398)
+        )
+        with pytest.raises(InputError, match=match):
+            lazily(odd, 4).compute()
+
+
+def test_locations_outside(ddf, client):
+    with pytest.raises(geotracs.DomainError, match="locations lie outside the domain") as caught:
+        lazily(ddf, 4, domain=(139.65, 35.65, 139.75, 35.75)).compute()
+    assert not re.search(r"139\.[67]\d{3}", str(caught.value))
+
+
+# Reductions
+
+
+@pytest.mark.parametrize("by", [None, "person", "trajectory"])
+def test_compare_is_a_reduction(ddf, people, client, by):
+    private = lazily(ddf, 4, **COLUMNS)
+    found = ddf.tracs.compare(private, by=by, within=[700, 5000])
+    expected = people.tracs.compare(here(private), by=by, within=[700, 5000])
+    if by is not None:
+        expected = expected.loc[found.index]
+    exact = ["ae", "max", "rqp_700", "rqp_5000"]
+    for name in exact:
+        assert np.abs(found[name] - expected[name]).max() <= 1e-3, name
+    metres = geotracs.displacement(people, here(private))
+    if by is None:  # quantiles of few locations lie anywhere between two of them
+        for name, part in (("median", 0.5), ("p95", 0.95)):
+            low, high = np.quantile(metres, part, method="lower"), np.quantile(metres, part, method="higher")
+            assert low * (1 - 2e-4) <= found[name] <= high * (1 + 2e-4)
+    with pytest.raises(InputError, match="On a dask frame `metrics` must be"):
+        ddf.tracs.compare(private, metrics=["ae", "frechet"])
+    with pytest.raises(InputError, match="4 and 2 partitions"):
+        ddf.tracs.compare(lazily(ddf.repartition(npartitions=2), 4))
+
+
+def test_sweep(ddf, people):
+    with dask.config.set(scheduler="threads"):
+        table = ddf.tracs.sweep([2, 600], ["tracs-c", "tracs-d"], 2, domain=TOKYO, shuffle=True, **COLUMNS)
+    assert table.shape == (8, 11)
+    assert (table.loc[table["epsilon"] == 2, "ae"] > 5000).all()
+    assert (table.loc[table["epsilon"] == 600, "ae"] < 1).all()
+    with pytest.raises(InputError, match="`domain` must be given"):
+        ddf.tracs.sweep([2])
+
+
+# The accessor
+
+
+def test_importing_geotracs_does_not_import_dask():
+    code = (
+        "import sys, geotracs; assert 'dask' not in sys.modules\n"
+        "import dask_geopandas; assert dask_geopandas.GeoDataFrame.tracs.__name__ == 'DaskTracsAccessor'"
+    )
+    other = "import dask_geopandas, geotracs; assert dask_geopandas.GeoDataFrame.tracs.__name__ == 'DaskTracsAccessor'"
+    worker = (
+        "import geotracs.dask_frames as own, dask_geopandas\n"
+        "assert dask_geopandas.GeoDataFrame.tracs is own.DaskTracsAccessor"
+    )
+    for text in (code, other, worker):
+        subprocess.run([sys.executable, "-c", text], check=True)
