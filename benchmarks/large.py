@@ -68,7 +68,7 @@ def processes(arguments, parts=40):
         make(source / f"part.{part}.parquet", rows // parts, first=part * (rows // parts))
     seconds = {1: [], 2: []}
     for workers in seconds:
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
         with cluster, Client(cluster):
             for _ in range(4):  # the first imports and compiles
                 seconds[workers].append(release(source, target, arguments.method))
