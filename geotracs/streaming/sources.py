@@ -111,7 +111,7 @@ class _Parquet(Source):
 
     def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
         for part in self.parts:
-            with pq.ParquetFile(part) as file:
+            with pq.ParquetFile(part, pre_buffer=False) as file:  # or it would hold all that was read so far
                 missing = [name for name in self.schema.names if name not in file.schema_arrow.names]
                 if missing:
                     raise InputError(f"{str(part)!r} has no column {missing[0]!r}, which the first file has.")
