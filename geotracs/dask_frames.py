@@ -52,7 +52,7 @@ def perturb(
     shuffle : bool, optional
         For a method that looks along a trajectory and for ``unit="trajectory"``, each trajectory must be in one
         partition. True brings them together by the ``trajectory`` column, which sends the original rows between
-        workers. False says that they are together already, which is checked first: the column is read once more.
+        workers. False says that they are together already, which is checked at once: the column is read for it.
     **arguments
         The other arguments of `geotracs.perturb`. A ``domain`` is required. ``workers`` and ``progress`` are dask's.
 
@@ -79,7 +79,8 @@ def perturb(
     plan = plans.make(meta, data=gpd.GeoSeries([], crs=meta.crs), lengths=np.array([1]), **given)
     key = randomness.Key.fresh(randomness.source(rng))
     together = plan.recipe.sequential or unit == "trajectory"
-    ddf, whole = _together(ddf, trajectory, shuffle, plan.recipe.name) if together else (ddf, None)
+    if together and trajectory is not None:  # lines are whole by themselves, and points are refused when they are seen
+        ddf = _together(ddf, trajectory, shuffle, plan.recipe.name)
     record = {"tracs": plan.guarantee(None, None).to_attrs()}
     label = f"tracs-perturb-{uuid.uuid4().hex}"
     shared = dask.delayed(plan, name=f"{label}-plan", traverse=False)
@@ -90,7 +91,7 @@ def perturb(
     columns = [*meta.columns]
     # The key goes into each task, not into a task of its own, whose result a worker could write to its disk.
     released = [
-        work(part, shared, key, number, columns, together, record, whole, dask_key_name=f"{label}-{number}")
+        work(part, shared, key, number, columns, together, record, dask_key_name=f"{label}-{number}")
         for number, part in enumerate(parts)
     ]
     private = plan.apply(meta, plan.read(meta), key)
@@ -188,10 +189,8 @@ def _check(ddf: Any) -> None:
     frames.check(ddf._meta, "dask frame")
 
 
-def _together(ddf: Any, trajectory: str | None, shuffle: bool | None, name: str) -> tuple[Any, Any]:
-    """Return the frame with whole trajectories in its partitions, and a task that fails if they are not."""
-    if trajectory is None:
-        return ddf, None  # lines are whole by themselves, and points are refused when they are seen
+def _together(ddf: Any, trajectory: str, shuffle: bool | None, name: str) -> dask_geopandas.GeoDataFrame:
+    """Return the frame with whole trajectories in its partitions."""
     if shuffle is None:
         raise InputError(
             f"{name} needs each trajectory in one partition, and so does unit='trajectory'. Use shuffle=True to bring "
@@ -199,16 +198,18 @@ def _together(ddf: Any, trajectory: str | None, shuffle: bool | None, name: str)
         )
     if shuffle:
         # By tasks: the other ways leave the rows of a partition in an order that differs from run to run.
-        return ddf.shuffle(on=trajectory, shuffle_method="tasks"), None
-    known, check = dask.delayed(_labels, pure=False), dask.delayed(_check_whole, pure=False)
-    return ddf, check([known(part) for part in ddf[trajectory].to_delayed()], trajectory)
+        return ddf.shuffle(on=trajectory, shuffle_method="tasks")
+    # At once: were it a part of the graph, all partitions would wait in memory for it.
+    labels = dask.delayed(_labels, pure=False)
+    _check_whole(dask.compute(*[labels(part) for part in ddf[trajectory].to_delayed()]), trajectory)
+    return ddf
 
 
 def _labels(column: pd.Series) -> np.ndarray:
     return np.unique(keys(column.dropna().drop_duplicates()))
 
 
-def _check_whole(labels: list[np.ndarray], trajectory: str) -> None:
+def _check_whole(labels: Sequence[np.ndarray], trajectory: str) -> None:
     _, counts = np.unique(np.concatenate(labels), return_counts=True)
     parted = np.count_nonzero(counts > 1)
     if parted:
@@ -226,7 +227,6 @@ def _partition(
     columns: list[str],
     together: bool,
     record: dict[str, Any],
-    whole: None,
 ) -> gpd.GeoDataFrame:
     """Return the release of one partition: the same whenever it is computed."""
     if list(part.columns) != columns:
