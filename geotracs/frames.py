@@ -1,6 +1,8 @@
 """GeoDataFrame <-> arrays: locations in trajectory order, and back to rows."""
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -135,7 +137,8 @@ class Tracks:
         if self.are_lines:
             rebuilt[self.present] = shapely.set_coordinates(shapely.force_2d(self.geometry[self.present]), xy)
         else:
-            rebuilt[self.present] = shapely.points(xy)
+            with _no_garbage():
+                rebuilt[self.present] = shapely.points(xy)
         return rebuilt
 
     def _row_order(self) -> np.ndarray | slice:
@@ -217,6 +220,18 @@ def made_of(layer: gpd.GeoSeries, data: gpd.GeoSeries) -> bool:
         return False
     slack = ALIKE * np.ptp(mine, axis=0).max()
     return _share_among(mine, theirs, slack) >= NEARLY_ALL and _share_among(theirs, mine, slack) >= NEARLY_ALL
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """While millions of objects are made that all stay: the collector would look through them again and again."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collected:
+            gc.enable()
 
 
 def _share_among(some: np.ndarray, others: np.ndarray, slack: float) -> float:

@@ -71,11 +71,11 @@ def run(
     """
     method.check(domain)
     reports = np.empty((2, len(xy))).T if out is None else out
-    reports[...] = xy
     key = randomness.Key.fresh(rng)
 
     def work(block: Block, relay: Relay) -> None:
         part = block.part
+        reports[part] = xy[part]
         report(method, reports[part], within(offsets, part), of(eps, part), domain, key.stream(block.number), relay)
 
     blocks.run(work, cut(method, len(xy), offsets), progress=progress, workers=workers)
