@@ -1,5 +1,6 @@
 """TraCS-C and TraCS-D on arrays: the paper's errors, the kernel, the options."""
 
+import itertools
 import math
 
 import numpy as np
@@ -40,6 +41,10 @@ def test_the_papers_errors(published, name, domain, eps):
     assert ours == pytest.approx(table.tracs_d[eps], rel=0.015)
 
 
+RAGGED = [1, 7, 0, 40, 3, 20, 1, 1, 5] * 5
+"""Lengths of more trajectories than the kernel walks abreast."""
+
+
 def walk_arguments(xy, offsets, planes, rng, eps=3.0, follow=True, start=(0.3, 0.6)):
     turn, step = Piecewise(eps, periodic=True), Piecewise(eps / 3)
     starts = np.repeat([start], len(offsets) - 1, axis=0)
@@ -62,8 +67,7 @@ def walk_arguments(xy, offsets, planes, rng, eps=3.0, follow=True, start=(0.3, 0
 @pytest.mark.parametrize("follow", [True, False])
 def test_compiled_and_plain_kernel_agree_to_the_last_bit(follow):
     pytest.importorskip("numba")
-    lengths = [1, 7, 0, 40, 3, 200, 1, 1, 5]
-    offsets = np.append(0, np.cumsum(lengths))
+    offsets = np.append(0, np.cumsum(RAGGED))
     rng = np.random.default_rng(4)
     arguments = walk_arguments(rng.random((offsets[-1], 2)), offsets, SQUARE.half_planes, rng, follow=follow)
     plain, fast = [np.copy(a) for a in arguments], [np.copy(a) for a in arguments]
@@ -72,6 +76,20 @@ def test_compiled_and_plain_kernel_agree_to_the_last_bit(follow):
     compiled_walk()(*fast)
     assert np.array_equal(plain[0], fast[0])
     assert np.array_equal(plain[1], fast[1])
+
+
+def test_trajectories_walked_abreast_are_those_walked_alone():
+    offsets = np.append(0, np.cumsum(RAGGED))
+    rng = np.random.default_rng(5)
+    together = walk_arguments(rng.random((offsets[-1], 2)), offsets, SQUARE.half_planes, rng)
+    alone = [np.copy(a) for a in together]
+    compiled_walk()(*together)
+    for first, end in itertools.pairwise(offsets.tolist()):
+        part = [a[first:end] if len(a) == offsets[-1] else a for a in map(np.atleast_1d, alone)]
+        part[2], part[3], part[4], part[8] = np.array([0, end - first]), alone[3][:1], True, False
+        compiled_walk()(*part)
+    assert np.array_equal(together[0], alone[0])
+    assert np.array_equal(together[1], alone[1])
 
 
 def test_plain_kernel_is_used_without_numba(monkeypatch):
