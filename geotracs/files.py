@@ -14,6 +14,7 @@ from typing import Any
 
 import geopandas as gpd
 import pandas as pd
+import pyarrow as pa
 import pyogrio
 import shapely
 from pyogrio.errors import DataLayerError, DataSourceError
@@ -57,7 +58,9 @@ def read(
         if parquet_parts(path):
             frame = _joined([gpd.read_parquet(part) for part in parquet_parts(path)])
         elif has_ending(path, CSV):
-            return from_table(pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ","), x, y, crs)
+            # At once: in pieces, a label would be a number in one and a text in another, and so two trajectories.
+            table = pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ",", low_memory=False)
+            return from_table(table, x, y, crs)
         else:
             tracks = layer is None and has_ending(path, GPX)
             layer = "track_points" if tracks else layer or only_layer(path)
@@ -120,6 +123,10 @@ def complete(path: Path) -> Iterator[Path]:
             os.replace(part, path.parent / part.name)
     except GeotracsError:
         raise
+    except pa.ArrowInvalid:
+        raise InputError(
+            f"{str(path)!r} cannot be written: a column holds values of several kinds, or one that does not fit."
+        ) from None  # Arrow quotes the values
     except TROUBLES as error:
         raise InputError(f"{str(path)!r} cannot be written: {first_line(error)}") from error
     finally:

@@ -241,6 +241,26 @@ def test_index_and_other_geometries_and_hidden_boxes(people, tmp_path):
     assert "bbox" not in pq.read_schema(tmp_path / "out.parquet").names
 
 
+def test_an_index_of_coordinates_is_warned_of(people, tmp_path):
+    people = people.dropna().assign(lat=people.geometry.y, lon=people.geometry.x).set_index(["lat", "lon"])
+    people.to_parquet(tmp_path / "in.parquet")
+    with pytest.warns() as caught:
+        perturb_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, domain=TOKYO, batch_rows=99)
+    said = [str(warning.message) for warning in caught]
+    assert any("index level 'lat' holds the original locations" in text for text in said)
+    assert not any("left out" in text and "lat" in text for text in said)
+
+
+def test_unused_categories_are_left_out(people, tmp_path):
+    people["person"] = pd.Categorical(people["person"], ["Jane Doe", *people["person"].unique(), "John Doe"])
+    people.to_parquet(tmp_path / "in.parquet")
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, batch_rows=99, trajectory="person")
+    back = files.read(tmp_path / "out.parquet")["person"]
+    assert back.astype(str).tolist() == people["person"].astype(str).tolist()
+    assert set(back.cat.categories) == set(people["person"])
+    assert b"Doe" not in (tmp_path / "out.parquet").read_bytes()
+
+
 def test_points_in_geoarrow(people, tmp_path):
     people.dropna().to_parquet(tmp_path / "in.parquet", geometry_encoding="geoarrow", index=False)
     whole = quiet(geotracs.perturb, gpd.read_parquet(tmp_path / "in.parquet"), 4, "tracs-d", **COLUMNS)
@@ -323,6 +343,32 @@ def test_a_part_that_differs(people, tmp_path):
     refused(tmp_path, "no column 'speed'", "in")
     people[300:].to_crs(32654).to_parquet(tmp_path / "in" / "part.1.parquet")
     refused(tmp_path, "differ in their geometry column or its CRS", "in")
+
+
+@pytest.mark.parametrize("sort", [False, True])
+def test_values_of_a_part_that_differs_are_not_quoted(people, tmp_path, sort):
+    people["lat"] = people.geometry.y.fillna(0)
+    (tmp_path / "in").mkdir()
+    for first, second in (("int64", "float64"), ("float64", str)):
+        people[:300].astype({"lat": first}).to_parquet(tmp_path / "in" / "part.0.parquet")
+        other = people[300:].astype({"lat": second})
+        if second is str:
+            other["lat"] += " N"
+        other.to_parquet(tmp_path / "in" / "part.1.parquet")
+        with pytest.raises(InputError, match=r"'lat' \(.*, not .*\); make them alike") as caught:
+            quiet(
+                perturb_file,
+                tmp_path / "in",
+                tmp_path / "o.parquet",
+                4,
+                batch_rows=70,
+                keep="all",
+                sort=sort,
+                **COLUMNS,
+            )
+        assert "35." not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__
 
 
 def test_a_file_that_changes_while_it_is_read(people, tmp_path, monkeypatch):
