@@ -64,12 +64,8 @@ def read(
         else:
             tracks = layer is None and has_ending(path, GPX)
             layer = "track_points" if tracks else layer or only_layer(path)
-            with warnings.catch_warnings(record=True) as caught:  # GDAL quotes the coordinates it cannot read
-                warnings.simplefilter("always")
+            with quiet_gdal(path):
                 frame = gpd.read_file(path, layer=layer, engine="pyogrio")
-            troubles = [w for w in caught if "successfully parsed" not in str(w.message)]
-            if troubles:
-                warn(f"GDAL gave {len(troubles)} warning(s) while reading {str(path)!r}; check that it is complete.")
             frame.attrs.update(_metadata(path, layer))
             frame = _tracks(frame, path.stem) if tracks else frame
     except GeotracsError:
@@ -101,6 +97,28 @@ def write_page(page: Any, path: str | Path, *, overwrite: bool = False) -> Path:
     with complete(path) as unfinished:
         page.get_root().save(unfinished)
     return path
+
+
+@contextmanager
+def quiet_gdal(path: Path, where: str = "pyogrio|geopandas|geotracs") -> Iterator[None]:
+    """Count the warnings of GDAL, in any thread, instead of showing them: it quotes the coordinates it cannot read.
+
+    ``where`` is a pattern of the modules that they seem to come from.
+    """
+    show, troubles = warnings.showwarning, []
+
+    def note(message: Any, category: type[Warning], filename: str, *rest: Any) -> None:
+        if category is not RuntimeWarning or not re.search(where, Path(filename).with_suffix("").as_posix()):
+            show(message, category, filename, *rest)
+        elif "successfully parsed" not in str(message):
+            troubles.append(message)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=RuntimeWarning, module=f".*({where})")
+        warnings.showwarning = note
+        yield
+    if troubles:
+        warn(f"GDAL gave {len(troubles)} warning(s) while reading {str(path)!r}; check that it is complete.")
 
 
 @contextmanager

@@ -100,13 +100,14 @@ def perturb_file(
         raise InputError(f"`batch_rows` must be a whole number of at least 1, got {batch_rows!r}.")
     dst = files.check_free(dst, overwrite=overwrite, folder=Path(str(src).partition("|")[0]).is_dir())
     given = {"keep": keep, "rng": rng, **arguments}
-    source = open_source(src, layer=layer, x=x, y=y, crs=input_crs)
+    with files.quiet_gdal(Path(src)):
+        source = open_source(src, layer=layer, x=x, y=y, crs=input_crs)
     if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
         frame = files.read(src, layer=layer, x=x, y=y, crs=input_crs)
         private = perturb(frame, eps, method, workers=workers, progress=bool(progress), **given)
         files.write(private, dst, overwrite=overwrite)
         return private.tracs.guarantee
-    with files.complete(dst) as unfinished:
+    with files.complete(dst) as unfinished, files.quiet_gdal(Path(src), "geotracs.streaming.sources"):
         return _stream(source, unfinished, planned(eps, method, **given), batch_rows or BATCH, sort, workers, progress)
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyogrio
 import pyproj
+from pyogrio._err import _register_error_handler
 
 import geotracs.crs as crs_
 import geotracs.files as files
@@ -303,7 +304,7 @@ def _sized(tables: Iterator[pa.Table], rows: int, schema: pa.Schema) -> Iterator
 
 def _ahead(items: Iterator[Any]) -> Iterator[Any]:
     """Make the next item in a thread while this one is worked on."""
-    with ThreadPoolExecutor(1) as reader:
+    with ThreadPoolExecutor(1, initializer=_register_error_handler) as reader:  # or GDAL would write to stderr itself
         read_next = functools.partial(next, items, None)
         pending = reader.submit(read_next)
         while (item := pending.result()) is not None:

@@ -371,6 +371,20 @@ def test_values_of_a_part_that_differs_are_not_quoted(people, tmp_path, sort):
         assert caught.value.__suppress_context__
 
 
+@pytest.mark.parametrize("rows", [None, 70])
+def test_gdal_does_not_quote_coordinates(people, tmp_path, rows, capfd):
+    path = files.write(people.dropna(), tmp_path / "in.geojson")
+    collection = json.loads(path.read_text())
+    for feature, bad in zip(collection["features"][300:], (["139.70012", 35.7], [139.70012]), strict=False):
+        feature["geometry"]["coordinates"] = bad
+    path.write_text(json.dumps(collection))
+    with pytest.warns() as caught:
+        perturb_file(path, tmp_path / "out.parquet", 4, domain=TOKYO, keep=[], batch_rows=rows)
+    said = [str(warning.message) for warning in caught]
+    assert any("GDAL gave" in text for text in said)
+    assert "139.7" not in "".join([*said, *capfd.readouterr()])
+
+
 def test_a_file_that_changes_while_it_is_read(people, tmp_path, monkeypatch):
     """Were a trajectory longer than it was counted, its locations would have too much of epsilon together."""
     people.to_parquet(tmp_path / "in.parquet")
