@@ -26,6 +26,8 @@ ALIKE = 2e-6
 NEARLY_ALL = 0.9
 """...and a layer with this share of the data's places, of so many tried, as made from them."""
 TRIED = 1000
+CURVES = ("hilbert_distance", "morton_distance", "geohash")
+"""How columns are called, and the index that a dask frame gets from `spatial_shuffle`, that tell where a row is."""
 SHOWN = 5
 """How many row labels an error names at most."""
 
@@ -284,12 +286,12 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
             f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
             "keep=[...] for those that do not, or keep=[] to leave this message out."
         )
-    released = [(f"The kept column {name!r}", gdf[name]) for name in (*always, *asked)]
+    released = [(name, f"The kept column {name!r}", gdf[name]) for name in (*always, *asked)]
     if not isinstance(gdf.index, pd.RangeIndex):
         levels = gdf.index.to_frame(index=False)
-        released += [(f"The index level {name!r}", values) for name, values in levels.items()]
-    for what, values in released:
-        if _holds_coordinates(gdf, values):
+        released += [(name, f"The index level {name!r}", values) for name, values in levels.items()]
+    for name, what, values in released:
+        if name in CURVES or _holds_coordinates(gdf, values):
             warn(f"{what} holds the original locations, so the release does too; leave it out.", PrivacyWarning)
     return [column for column in gdf.columns if column in {*asked, *always}]
 
