@@ -24,6 +24,7 @@ from geotracs.errors import GeotracsError, InputError, warn
 
 PARQUET = (".parquet", ".geoparquet", ".pq")
 GPX = (".gpx",)
+CURVE = (".fgb",)
 PAGES = (".html", ".htm")
 UNFINISHED = ".unfinished"
 TROUBLES = (DataSourceError, DataLayerError, OSError, ValueError, EOFError)

@@ -15,7 +15,7 @@ import geotracs.plans as plans
 import geotracs.randomness as randomness
 import geotracs.streaming.sinks as sinks
 from geotracs.budget import Guarantee
-from geotracs.errors import InputError
+from geotracs.errors import InputError, PrivacyWarning, warn
 from geotracs.perturb import perturb, planned
 from geotracs.streaming.release import Release, count
 from geotracs.streaming.sorting import sort_out_of_core
@@ -102,6 +102,13 @@ def perturb_file(
     given = {"keep": keep, "rng": rng, **arguments}
     with files.quiet_gdal(Path(src)):
         source = open_source(src, layer=layer, x=x, y=y, crs=input_crs)
+    if not sort and files.has_ending(source.path, files.CURVE) and not files.has_ending(dst, files.CURVE):
+        warn(
+            "The rows of a FlatGeobuf file are in the order of a curve through their locations, and so are those of "
+            "the release: their order tells where they were. Use --sort (sort=True), or release a .fgb file, which is "
+            "in the order of the reports.",
+            PrivacyWarning,
+        )
     if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
         frame = files.read(src, layer=layer, x=x, y=y, crs=input_crs)
         private = perturb(frame, eps, method, workers=workers, progress=bool(progress), **given)
@@ -125,7 +132,7 @@ def _stream(
     frames.check(sample)
     frames.check_columns(sample, [name for name in (trajectory, time) if name is not None])
     if sort:
-        source = sort_out_of_core(source, trajectory, time, target.with_name("sorting"), rows)
+        source = sort_out_of_core(source, trajectory, time, target.with_name(f"{target.name}.sorting"), rows)
     counted = count(source, trajectory, rows) if unit == "trajectory" else None
     plan = plans.make(
         sample,

@@ -180,8 +180,8 @@ class _Csv(Source):
         names = [name for name in schema.names if name != self.geometry]
         for chunk in _chunks(self.path, dtype=self.types, usecols=[*names, *self.coordinates]):
             frame = files.from_table(chunk, *self.coordinates, self.crs)
-            columns = [pa.array(frame[name], schema.field(name).type, from_pandas=True) for name in names]
-            yield pa.table([*columns, wkb.from_frame(frame)], schema=schema)
+            columns = {name: pa.array(frame[name], schema.field(name).type, from_pandas=True) for name in names}
+            yield pa.table({**columns, self.geometry: wkb.from_frame(frame)}).select(schema.names)
 
 
 def _open_csv(path: Path, x: str | None, y: str | None, crs: pyproj.CRS | None) -> Source:
@@ -227,9 +227,8 @@ class _Layer(Source):
         ):
             for batch in reader:
                 table = pa.Table.from_batches([batch]).select([*names, self.stored])
-                yield _cast(
-                    table.rename_columns([*names, self.geometry]).replace_schema_metadata(None), schema, self.path
-                )
+                table = table.rename_columns([*names, self.geometry]).select(schema.names)
+                yield _cast(table.replace_schema_metadata(None), schema, self.path)
 
 
 def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source:

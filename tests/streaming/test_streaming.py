@@ -185,6 +185,38 @@ def test_rows_out_of_order_are_refused_or_sorted(people, tmp_path, rows, damage)
     assert_geodataframe_equal(out, quiet(geotracs.perturb, found, 4, "tracs-d", keep=["speed"], **COLUMNS))
 
 
+@pytest.mark.parametrize("rows", [70, 200])
+def test_sorting_rows_without_a_label(people, tmp_path, rows):
+    people["person"] = people["person"].str[1:].astype(int).astype("Int64")
+    people.loc[[77, 78, 300], "person"] = pd.NA  # they have no location either
+    mixed = people.sample(frac=1, random_state=0)
+    (tmp_path / "in").mkdir()
+    mixed.to_parquet(tmp_path / "in" / "part.0.parquet", index=False)
+    quiet(perturb_file, tmp_path / "in", tmp_path / "sorting", 4, "tracs-d", sort=True, batch_rows=rows, **COLUMNS)
+    assert len(files.read(tmp_path / "sorting")) == len(people)
+
+
+@pytest.mark.parametrize("kind", ["gpkg", "csv", "geojson", "parquet"])
+def test_sorting_any_kind_of_file(people, tmp_path, kind):
+    ordered = people.dropna().sort_values(["person", "t"], ignore_index=True)
+    path = files.write(ordered.sample(frac=1, random_state=0), tmp_path / f"in.{kind}")
+    quiet(perturb_file, path, tmp_path / "out.parquet", 4, "tracs-d", sort=True, batch_rows=70, **COLUMNS)
+    back = files.read(tmp_path / "out.parquet").groupby("person", sort=True)["t"]
+    assert all(pd.to_datetime(times).is_monotonic_increasing for _, times in back)
+    assert back.size().tolist() == ordered.groupby("person").size().tolist()
+
+
+def test_an_order_that_tells_where_rows_are_is_warned_of(people, tmp_path):
+    path = files.write(people.dropna(), tmp_path / "in.fgb")
+    arguments = {"domain": TOKYO, "keep": [], "trajectory": "person"}
+    with pytest.warns(PrivacyWarning, match="their order tells where they were"):
+        perturb_file(path, tmp_path / "out.parquet", 4, **arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyWarning)
+        perturb_file(path, tmp_path / "sorted.parquet", 4, sort=True, **arguments)
+        perturb_file(path, tmp_path / "out.fgb", 4, **arguments)
+
+
 def test_sorting_by_time_alone_and_by_nothing(people, tmp_path):
     mixed = people.sample(frac=1, random_state=0).assign(t=lambda f: np.random.default_rng(1).permutation(len(f)))
     mixed.to_parquet(tmp_path / "in.parquet", index=False)
@@ -396,6 +428,10 @@ def test_a_file_that_changes_while_it_is_read(people, tmp_path, monkeypatch):
         return counted
 
     monkeypatch.setattr("geotracs.streaming.count", count_then_grow)
+    refused(tmp_path, "changed while it was read", unit="trajectory", trajectory="person")
+    shapes = [shapely.LineString([(139.7, 35.7), (139.8, 35.8)])] * len(people)
+    people = people.set_geometry(gpd.GeoSeries(shapes, crs=4326))
+    people.to_parquet(tmp_path / "in.parquet")
     refused(tmp_path, "changed while it was read", unit="trajectory", trajectory="person")
 
 
