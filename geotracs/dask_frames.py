@@ -46,7 +46,7 @@ def perturb(
     ----------
     ddf : dask_geopandas.GeoDataFrame
         Points or lines with a CRS. Its partitions must hold the same rows in the same order whenever they are computed,
-        as those read from files do: the draws belong to their positions.
+        as those read from files do: a partition that changed is drawn anew, which is another release of it.
     eps, method, rng
         As for `geotracs.perturb`.
     shuffle : bool, optional
@@ -272,7 +272,8 @@ def _partition(
         raise InputError(
             "Without a trajectory column all points are one trajectory, which partitions cut; give `trajectory`."
         )
-    private = plan.apply(part, tracks, key.part(number), workers=1)
+    contents = [tracks.xy, tracks.codes] + ([tracks.counts] if tracks.are_lines else [])
+    private = plan.apply(part, tracks, key.part(number, *contents), workers=1)
     private.attrs = record
     return private
 
