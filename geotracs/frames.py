@@ -416,8 +416,12 @@ def _holds_coordinates(gdf: gpd.GeoDataFrame, values: pd.Series) -> bool:
     sample = np.linspace(0, len(gdf) - 1, min(len(gdf), 10_000)).astype(int)
     values = values.iloc[sample]
     if pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values):
-        if any(isinstance(value, BaseGeometry) for value in values):
+        if any(isinstance(value, BaseGeometry) for value in values) or _is_binary(values):
             return True
+        nested = [value if isinstance(value, (dict, list, tuple, np.ndarray)) else () for value in values]
+        if any(len(value) for value in nested):  # such as the bounding box of each row
+            parts = pd.DataFrame([value if isinstance(value, dict) else dict(enumerate(value)) for value in nested])
+            return any(_holds_coordinates(gdf.iloc[sample], part) for _, part in parts.items())
         if values.astype(str).str.match(r"\s*(SRID=\d+;)?\s*(MULTI)?(POINT|LINESTRING)\b", case=False).any():
             return True
         values = pd.to_numeric(values, errors="coerce")
@@ -433,6 +437,12 @@ def _holds_coordinates(gdf: gpd.GeoDataFrame, values: pd.Series) -> bool:
     coordinates = coordinates[:, np.isfinite(coordinates).all(axis=0)]
     spread = np.ptp(coordinates, axis=0)
     return bool(np.any(np.nanmedian(np.abs(coordinates - numbers[:, None]), axis=0) <= 0.02 * spread))
+
+
+def _is_binary(values: pd.Series) -> bool:
+    """Whether some of the first values are geometries in well-known binary."""
+    some = [bytes(value) for value in values[:SHOWN] if isinstance(value, (bytes, bytearray, memoryview))]
+    return any(shape is not None for shape in shapely.from_wkb(np.array(some, dtype=object), on_invalid="ignore"))
 
 
 def _labels(index: pd.Index, rows: np.ndarray) -> str:
