@@ -46,7 +46,7 @@ def perturb(
     ----------
     ddf : dask_geopandas.GeoDataFrame
         Points or lines with a CRS. Its partitions must hold the same rows in the same order whenever they are computed,
-        as those read from files do: the draws belong to their positions.
+        as those read from files do: a partition that changed is drawn anew, which is another release of it.
     eps, method, rng
         As for `geotracs.perturb`.
     shuffle : bool, optional
@@ -150,7 +150,7 @@ def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.Dat
     """
     _check(ddf)
     if kwargs.get("shuffle") and kwargs.get("trajectory") is not None:
-        ddf, kwargs["shuffle"] = ddf.shuffle(on=kwargs["trajectory"], shuffle_method="tasks"), False
+        ddf, kwargs["shuffle"] = _shuffled(ddf, kwargs["trajectory"]), False
     return run_sweep(Engine(perturb, compare, functools.partial(perturb, ddf)), ddf, *args, **kwargs)
 
 
@@ -197,20 +197,50 @@ def _together(ddf: Any, trajectory: str, shuffle: bool | None, name: str) -> das
             f"them together by {trajectory!r}, which sends rows between workers, or shuffle=False if they are already."
         )
     if shuffle:
-        # By tasks: the other ways leave the rows of a partition in an order that differs from run to run.
-        return ddf.shuffle(on=trajectory, shuffle_method="tasks")
+        return _shuffled(ddf, trajectory)
     # At once: were it a part of the graph, all partitions would wait in memory for it.
     labels = dask.delayed(_labels, pure=False)
     _check_whole(dask.compute(*[labels(part) for part in ddf[trajectory].to_delayed()]), trajectory)
     return ddf
 
 
-def _labels(column: pd.Series) -> np.ndarray:
-    return np.unique(keys(column.dropna().drop_duplicates()))
+def _shuffled(ddf: Any, trajectory: str) -> dask_geopandas.GeoDataFrame:
+    frames.check_columns(ddf._meta, [trajectory])
+    numbers = pd.api.types.is_numeric_dtype(ddf._meta[trajectory])
+    ddf = ddf.map_partitions(_check_numbers, trajectory, numbers, meta=ddf._meta)
+    # By tasks: the other ways leave the rows of a partition in an order that differs from run to run.
+    return ddf.shuffle(on=trajectory, shuffle_method="tasks")
 
 
-def _check_whole(labels: Sequence[np.ndarray], trajectory: str) -> None:
-    _, counts = np.unique(np.concatenate(labels), return_counts=True)
+def _check_numbers(part: gpd.GeoDataFrame, trajectory: str, numbers: bool) -> gpd.GeoDataFrame:
+    """Refuse texts where others have numbers: dask would not bring equal ones together."""
+    if len(part) and pd.api.types.is_numeric_dtype(part[trajectory]) != numbers:
+        raise InputError(_not_alike(trajectory))
+    return part
+
+
+def _not_alike(trajectory: str) -> str:
+    return (
+        f"The trajectory column {trajectory!r} is not of the same type in all partitions, so that equal labels are not "
+        "recognised; make it alike first, e.g. with astype in map_partitions."
+    )
+
+
+def _labels(column: pd.Series) -> tuple[str, np.ndarray]:
+    """Return of which kind the labels of a partition are, and their keys, which say something within a kind only."""
+    categories = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+    kind = str(categories.dtype)
+    if pd.api.types.is_integer_dtype(categories):
+        kind = "integer"
+    elif pd.api.types.is_object_dtype(categories) or pd.api.types.is_string_dtype(categories):
+        kind = "text"
+    return kind, np.unique(keys(column.dropna().drop_duplicates()))
+
+
+def _check_whole(partitions: Sequence[tuple[str, np.ndarray]], trajectory: str) -> None:
+    if len({kind for kind, own in partitions if len(own)}) > 1:
+        raise InputError(_not_alike(trajectory))
+    _, counts = np.unique(np.concatenate([own for _, own in partitions]), return_counts=True)
     parted = np.count_nonzero(counts > 1)
     if parted:
         raise InputError(
@@ -242,7 +272,8 @@ def _partition(
         raise InputError(
             "Without a trajectory column all points are one trajectory, which partitions cut; give `trajectory`."
         )
-    private = plan.apply(part, tracks, key.part(number), workers=1)
+    contents = [tracks.xy, tracks.codes] + ([tracks.counts] if tracks.are_lines else [])
+    private = plan.apply(part, tracks, key.part(number, *contents), workers=1)
     private.attrs = record
     return private
 

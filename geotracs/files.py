@@ -14,6 +14,7 @@ from typing import Any
 
 import geopandas as gpd
 import pandas as pd
+import pyarrow as pa
 import pyogrio
 import shapely
 from pyogrio.errors import DataLayerError, DataSourceError
@@ -23,6 +24,7 @@ from geotracs.errors import GeotracsError, InputError, warn
 
 PARQUET = (".parquet", ".geoparquet", ".pq")
 GPX = (".gpx",)
+CURVE = (".fgb",)
 PAGES = (".html", ".htm")
 UNFINISHED = ".unfinished"
 TROUBLES = (DataSourceError, DataLayerError, OSError, ValueError, EOFError)
@@ -57,16 +59,14 @@ def read(
         if parquet_parts(path):
             frame = _joined([gpd.read_parquet(part) for part in parquet_parts(path)])
         elif has_ending(path, CSV):
-            return from_table(pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ","), x, y, crs)
+            # At once: in pieces, a label would be a number in one and a text in another, and so two trajectories.
+            table = pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ",", low_memory=False)
+            return from_table(table, x, y, crs)
         else:
             tracks = layer is None and has_ending(path, GPX)
             layer = "track_points" if tracks else layer or only_layer(path)
-            with warnings.catch_warnings(record=True) as caught:  # GDAL quotes the coordinates it cannot read
-                warnings.simplefilter("always")
+            with quiet_gdal(path):
                 frame = gpd.read_file(path, layer=layer, engine="pyogrio")
-            troubles = [w for w in caught if "successfully parsed" not in str(w.message)]
-            if troubles:
-                warn(f"GDAL gave {len(troubles)} warning(s) while reading {str(path)!r}; check that it is complete.")
             frame.attrs.update(_metadata(path, layer))
             frame = _tracks(frame, path.stem) if tracks else frame
     except GeotracsError:
@@ -101,6 +101,28 @@ def write_page(page: Any, path: str | Path, *, overwrite: bool = False) -> Path:
 
 
 @contextmanager
+def quiet_gdal(path: Path, where: str = "pyogrio|geopandas|geotracs") -> Iterator[None]:
+    """Count the warnings of GDAL, in any thread, instead of showing them: it quotes the coordinates it cannot read.
+
+    ``where`` is a pattern of the modules that they seem to come from.
+    """
+    show, troubles = warnings.showwarning, []
+
+    def note(message: Any, category: type[Warning], filename: str, *rest: Any) -> None:
+        if category is not RuntimeWarning or not re.search(where, Path(filename).with_suffix("").as_posix()):
+            show(message, category, filename, *rest)
+        elif "successfully parsed" not in str(message):
+            troubles.append(message)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=RuntimeWarning, module=f".*({where})")
+        warnings.showwarning = note
+        yield
+    if troubles:
+        warn(f"GDAL gave {len(troubles)} warning(s) while reading {str(path)!r}; check that it is complete.")
+
+
+@contextmanager
 def complete(path: Path) -> Iterator[Path]:
     """Yield a path to write to; what was written, several files perhaps, gets its name only in the end."""
     earlier = sorted(str(other) for other in path.parent.glob(f".{glob.escape(path.name)}.*{UNFINISHED}"))
@@ -120,6 +142,10 @@ def complete(path: Path) -> Iterator[Path]:
             os.replace(part, path.parent / part.name)
     except GeotracsError:
         raise
+    except pa.ArrowInvalid:
+        raise InputError(
+            f"{str(path)!r} cannot be written: a column holds values of several kinds, or one that does not fit."
+        ) from None  # Arrow quotes the values
     except TROUBLES as error:
         raise InputError(f"{str(path)!r} cannot be written: {first_line(error)}") from error
     finally:

@@ -26,6 +26,8 @@ ALIKE = 2e-6
 NEARLY_ALL = 0.9
 """...and a layer with this share of the data's places, of so many tried, as made from them."""
 TRIED = 1000
+CURVES = ("hilbert_distance", "morton_distance", "geohash")
+"""How columns are called, and the index that a dask frame gets from `spatial_shuffle`, that tell where a row is."""
 SHOWN = 5
 """How many row labels an error names at most."""
 
@@ -284,12 +286,12 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
             f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
             "keep=[...] for those that do not, or keep=[] to leave this message out."
         )
-    released = [(f"The kept column {name!r}", gdf[name]) for name in (*always, *asked)]
+    released = [(name, f"The kept column {name!r}", gdf[name]) for name in (*always, *asked)]
     if not isinstance(gdf.index, pd.RangeIndex):
         levels = gdf.index.to_frame(index=False)
-        released += [(f"The index level {name!r}", values) for name, values in levels.items()]
-    for what, values in released:
-        if _holds_coordinates(gdf, values):
+        released += [(name, f"The index level {name!r}", values) for name, values in levels.items()]
+    for name, what, values in released:
+        if name in CURVES or _holds_coordinates(gdf, values):
             warn(f"{what} holds the original locations, so the release does too; leave it out.", PrivacyWarning)
     return [column for column in gdf.columns if column in {*asked, *always}]
 
@@ -414,8 +416,12 @@ def _holds_coordinates(gdf: gpd.GeoDataFrame, values: pd.Series) -> bool:
     sample = np.linspace(0, len(gdf) - 1, min(len(gdf), 10_000)).astype(int)
     values = values.iloc[sample]
     if pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values):
-        if any(isinstance(value, BaseGeometry) for value in values):
+        if any(isinstance(value, BaseGeometry) for value in values) or _is_binary(values):
             return True
+        nested = [value if isinstance(value, (dict, list, tuple, np.ndarray)) else () for value in values]
+        if any(len(value) for value in nested):  # such as the bounding box of each row
+            parts = pd.DataFrame([value if isinstance(value, dict) else dict(enumerate(value)) for value in nested])
+            return any(_holds_coordinates(gdf.iloc[sample], part) for _, part in parts.items())
         if values.astype(str).str.match(r"\s*(SRID=\d+;)?\s*(MULTI)?(POINT|LINESTRING)\b", case=False).any():
             return True
         values = pd.to_numeric(values, errors="coerce")
@@ -431,6 +437,12 @@ def _holds_coordinates(gdf: gpd.GeoDataFrame, values: pd.Series) -> bool:
     coordinates = coordinates[:, np.isfinite(coordinates).all(axis=0)]
     spread = np.ptp(coordinates, axis=0)
     return bool(np.any(np.nanmedian(np.abs(coordinates - numbers[:, None]), axis=0) <= 0.02 * spread))
+
+
+def _is_binary(values: pd.Series) -> bool:
+    """Whether some of the first values are geometries in well-known binary."""
+    some = [bytes(value) for value in values[:SHOWN] if isinstance(value, (bytes, bytearray, memoryview))]
+    return any(shape is not None for shape in shapely.from_wkb(np.array(some, dtype=object), on_invalid="ignore"))
 
 
 def _labels(index: pd.Index, rows: np.ndarray) -> str:

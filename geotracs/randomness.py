@@ -1,5 +1,6 @@
 """Where the randomness comes from: the ``rng`` argument becomes a source of random words."""
 
+import hashlib
 import secrets
 from numbers import Integral
 
@@ -106,9 +107,18 @@ class Key:
         """Return one of 2**63 independent streams."""
         return Keystream(self._bits, number)
 
-    def part(self, number: int) -> "Key":
-        """Return one of 2**63 keys for parts of the release; their streams, and those of this key, are independent."""
-        return Key.fresh(Keystream(self._bits, 2**63 + number))
+    def part(self, number: int, *contents: np.ndarray) -> "Key":
+        """Return a key for one of 2**63 parts of the release; their streams, and those of this key, are independent.
+
+        So are those for other ``contents`` of the same part: were two locations ever reported with the same draws, the
+        difference of the reports would be that of the locations.
+        """
+        own = Key.fresh(Keystream(self._bits, 2**63 + number))
+        digest = hashlib.blake2b(key=own._bits, digest_size=KEY_BYTES)
+        for array in contents:
+            digest.update(repr((array.shape, array.dtype.str)).encode())
+            digest.update(array.tobytes())
+        return Key(digest.digest())
 
     def __repr__(self) -> str:
         return "<Key of one release>"

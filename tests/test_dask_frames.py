@@ -111,6 +111,13 @@ def test_spatial_partitions_are_cleared(ddf):
     assert lazily(ddf, 4).spatial_partitions is None
 
 
+@pytest.mark.parametrize("by", ["hilbert", "morton", "geohash"])
+def test_an_index_that_tells_where_rows_are_is_warned_of(people, by):
+    ddf = dask_geopandas.from_geopandas(people.dropna(), npartitions=2).spatial_shuffle(by)
+    with pytest.warns(PrivacyWarning, match=f"index level '({by}|{by}_distance)' holds the original locations"):
+        lazily(ddf, 4)
+
+
 def test_same_release_whatever_computes_it(ddf, client):
     private = lazily(ddf, 4, "tracs-d", shuffle=False, **COLUMNS)
     one = here(private)
@@ -125,6 +132,32 @@ def test_each_partition_has_a_stream_of_its_own():
     same = gpd.GeoDataFrame(geometry=gpd.points_from_xy(np.full(60, 139.7), 35.7), crs=4326)
     out = here(lazily(dask_geopandas.from_geopandas(same, npartitions=3), 4))
     assert len(set(out.geometry.to_wkt())) == 60
+
+
+def test_a_partition_that_changed_is_drawn_anew(people):
+    people = people.dropna()
+    moved = people.copy()
+    moved.iloc[7, moved.columns.get_loc("geometry")] = shapely.Point(139.7, 35.7)
+    renamed = people.assign(person=people["person"].replace("p7", "p0"))
+    now = [people]
+    ddf = dd.from_delayed([dask.delayed(lambda: now[0], pure=False)()], meta=people[:0], verify_meta=False)
+    private = lazily(ddf, 4, "tracs-c", unit="trajectory", shuffle=True, **COLUMNS)
+    before = here(private)
+    for now[0] in (moved, renamed):
+        assert not here(private).geometry.geom_equals(before.geometry).any()
+    now[0] = people
+    assert_geodataframe_equal(here(private), before)
+
+
+def test_rows_in_another_order_do_not_tell_their_differences(people):
+    """With the same draws at a position, nearly all reports of tracs-c would differ by what the locations differ."""
+    now = [people.dropna()]
+    ddf = dd.from_delayed([dask.delayed(lambda: now[0], pure=False)()], meta=people[:0], verify_meta=False)
+    private = lazily(ddf, 12, "tracs-c")
+    first, now[0] = (now[0], here(private)), now[0][::-1]
+    second = now[0], here(private)
+    real, reported = (a.geometry.x.to_numpy() - b.geometry.x.to_numpy() for a, b in zip(first, second, strict=True))
+    assert np.mean(np.abs(real - reported) < 1e-6) < 0.01
 
 
 def kill_a_worker(client):
@@ -268,6 +301,24 @@ def test_trajectories_over_several_partitions_are_refused(people, arguments):
         lazily(ddf, 4, shuffle=False, **arguments)
     with pytest.raises(InputError, match="give `trajectory`"):
         here(lazily(ddf, 4, **{**arguments, "trajectory": None, "time": None}))
+
+
+@pytest.mark.parametrize("other", ["float64", str])
+def test_labels_of_several_types_are_refused_or_brought_together(people, other):
+    """Equal labels have other keys there: half a trajectory would count as a whole one, with all of its epsilon."""
+    people["person"] = np.repeat(np.arange(10), 40)
+    parts = [people[::2], people[1::2].astype({"person": other})]
+    for these in (parts, parts[::-1]):
+        ddf = dd.from_delayed([dask.delayed(part) for part in these], meta=these[0][:0], verify_meta=False)
+        with pytest.raises(InputError, match="'person' is not of the same type in all partitions"):
+            lazily(ddf, 4, unit="trajectory", shuffle=False, **COLUMNS)
+        shuffled = lazily(ddf, 4, unit="trajectory", shuffle=True, **COLUMNS)
+        if other is str:
+            with pytest.raises(InputError, match="'person' is not of the same type in all partitions"):
+                here(shuffled)
+            continue
+        homes = [set(part["person"]) for part in dask.compute(*shuffled.to_delayed(), scheduler="synchronous")]
+        assert sum(map(len, homes)) == len(set.union(*homes)) == 10
 
 
 def test_lines_are_whole(people):

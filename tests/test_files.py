@@ -42,6 +42,25 @@ def test_csv_coordinates_become_the_geometry_only(tmp_path):
     assert files.read(tmp_path / "b.csv", x="e", y="n", crs="EPSG:32654").crs.to_epsg() == 32654
 
 
+def test_labels_of_a_large_csv_file_are_of_one_kind(tmp_path):
+    """Were they numbers at first and texts in the end, a person would be two, each with all of epsilon."""
+    n = 300_000
+    table = pd.DataFrame({"person": np.arange(n) % 3, "lon": 139.7, "lat": 35.7}).astype({"person": str})
+    table.loc[n - 1, "person"] = "x"
+    table.to_csv(tmp_path / "in.csv", index=False)
+    assert (
+        files.read(tmp_path / "in.csv")["person"].value_counts().to_dict() == table["person"].value_counts().to_dict()
+    )
+
+
+def test_values_that_cannot_be_written_are_not_quoted(private, tmp_path):
+    private["lat"] = [35.612345, *["north"] * (len(private) - 1)]
+    with pytest.raises(InputError, match="holds values of several kinds") as caught:
+        files.write(private, tmp_path / "p.parquet")
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
 def test_bad_files(private, tmp_path):
     def csv(**columns):
         pd.DataFrame(columns).to_csv(tmp_path / "bad.csv", index=False)

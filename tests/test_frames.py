@@ -21,8 +21,12 @@ from tests.conftest import TOKYO
         lambda f: f["lon"].round(3),
         lambda f: f.to_crs(32654).geometry.x,
         lambda f: f.to_crs(3857).geometry.y,
+        lambda f: f.geometry.to_wkb(),
+        lambda f: f.geometry.bounds.apply(lambda row: row.to_dict(), axis=1),
+        lambda f: pd.Series([(0, point.x, point.y) for point in f.geometry], index=f.index),
+        lambda f: pd.Series([{"at": [point.x, point.y]} for point in f.geometry], index=f.index),
     ],
-    ids=["string", "wkt", "geometries", "rounded", "utm", "mercator"],
+    ids=["string", "wkt", "geometries", "rounded", "utm", "mercator", "wkb", "box", "tuple", "nested"],
 )
 def test_disguised_coordinates_warn(tracks, disguise):
     frame = tracks.assign(hidden=disguise(tracks))

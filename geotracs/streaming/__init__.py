@@ -15,7 +15,7 @@ import geotracs.plans as plans
 import geotracs.randomness as randomness
 import geotracs.streaming.sinks as sinks
 from geotracs.budget import Guarantee
-from geotracs.errors import InputError
+from geotracs.errors import InputError, PrivacyWarning, warn
 from geotracs.perturb import perturb, planned
 from geotracs.streaming.release import Release, count
 from geotracs.streaming.sorting import sort_out_of_core
@@ -100,13 +100,21 @@ def perturb_file(
         raise InputError(f"`batch_rows` must be a whole number of at least 1, got {batch_rows!r}.")
     dst = files.check_free(dst, overwrite=overwrite, folder=Path(str(src).partition("|")[0]).is_dir())
     given = {"keep": keep, "rng": rng, **arguments}
-    source = open_source(src, layer=layer, x=x, y=y, crs=input_crs)
+    with files.quiet_gdal(Path(src)):
+        source = open_source(src, layer=layer, x=x, y=y, crs=input_crs)
+    if not sort and files.has_ending(source.path, files.CURVE) and not files.has_ending(dst, files.CURVE):
+        warn(
+            "The rows of a FlatGeobuf file are in the order of a curve through their locations, and so are those of "
+            "the release: their order tells where they were. Use --sort (sort=True), or release a .fgb file, which is "
+            "in the order of the reports.",
+            PrivacyWarning,
+        )
     if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
         frame = files.read(src, layer=layer, x=x, y=y, crs=input_crs)
         private = perturb(frame, eps, method, workers=workers, progress=bool(progress), **given)
         files.write(private, dst, overwrite=overwrite)
         return private.tracs.guarantee
-    with files.complete(dst) as unfinished:
+    with files.complete(dst) as unfinished, files.quiet_gdal(Path(src), "geotracs.streaming.sources"):
         return _stream(source, unfinished, planned(eps, method, **given), batch_rows or BATCH, sort, workers, progress)
 
 
@@ -124,7 +132,7 @@ def _stream(
     frames.check(sample)
     frames.check_columns(sample, [name for name in (trajectory, time) if name is not None])
     if sort:
-        source = sort_out_of_core(source, trajectory, time, target.with_name("sorting"), rows)
+        source = sort_out_of_core(source, trajectory, time, target.with_name(f"{target.name}.sorting"), rows)
     counted = count(source, trajectory, rows) if unit == "trajectory" else None
     plan = plans.make(
         sample,

@@ -7,6 +7,7 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import shapely
 
 import geotracs.blocks as blocks
@@ -72,7 +73,8 @@ class Release:
             parts = [block for block in parts if block.part.start < done]
             yield self._perturbed(waiting.slice(0, rows), tracks.head(done, rows), parts, goes_on)
             waiting = waiting.slice(rows)
-        if self._counted is not None and self._kind == "Point" and not self._counted.equals(self._seen):
+        own = self._kind == "LineString" and self._plan.trajectory is None  # lines that are a trajectory each
+        if self._counted is not None and not own and not self._counted.equals(self._seen):
             raise InputError(
                 "The file changed while it was read: trajectories are not as long as they were. Try again."
             )
@@ -157,7 +159,7 @@ class Release:
                 values = pa.array(added[field.name].array, field.type, from_pandas=True)
                 columns.append(values.take(pa.array(where, mask=~present)))
             else:
-                columns.append(table[field.name])
+                columns.append(_used(table[field.name]) if pa.types.is_dictionary(field.type) else table[field.name])
         return pa.table(columns, schema=self.layout.schema)
 
     def _check_order(self, labels: np.ndarray, times: np.ndarray | None) -> None:
@@ -223,6 +225,17 @@ def _rows_of(tracks: frames.Tracks, locations: int) -> int:
 
 def _lines(tracks: frames.Tracks, xy: np.ndarray) -> pa.Array:
     return pa.array(shapely.to_wkb(tracks.rebuild(xy)), pa.binary())
+
+
+def _used(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column of categories without those it does not use, which may name people who are not in it."""
+    array = column.unify_dictionaries().combine_chunks()
+    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) and array.num_chunks else array
+    if len(array) == 0 or array.type.ordered:
+        return array
+    used = pa.array(np.unique(array.indices.drop_null().to_numpy()), array.type.index_type)
+    indices = pc.index_in(array.indices, value_set=used).cast(array.type.index_type)
+    return pa.DictionaryArray.from_arrays(indices, array.dictionary.take(used))
 
 
 def _with_last(items: Iterator[Any]) -> Iterator[tuple[Any, bool]]:

@@ -76,7 +76,10 @@ def _limits(source: Source, trajectory: str | None, time: str | None, rows: int)
 
 def _columns(table: pa.Table, trajectory: str | None, time: str | None) -> tuple[np.ndarray, np.ndarray]:
     """Return a number for each row's trajectory, and its time."""
-    labels = np.zeros(len(table), dtype=np.uint64) if trajectory is None else keys(table[trajectory].to_pandas())
+    labels = np.zeros(len(table), dtype=np.uint64)
+    if trajectory is not None:  # without the missing ones, which would make floats of integers
+        there = table[trajectory].is_valid()
+        labels[there.to_numpy()] = keys(table[trajectory].filter(there).to_pandas())
     times = np.zeros(len(table)) if time is None else frames.times(table.select([time]).to_pandas(), time)
     return labels, times
 

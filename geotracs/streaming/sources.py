@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyogrio
 import pyproj
+from pyogrio._err import _register_error_handler
 
 import geotracs.crs as crs_
 import geotracs.files as files
@@ -62,13 +63,14 @@ class Source:
         return _ahead(_sized(self._guarded(schema), rows, schema))
 
     def frame(self, table: pa.Table) -> gpd.GeoDataFrame:
-        """Return a table as a frame; its other geometry columns are of that type too."""
+        """Return a table as a frame, with its index; its other geometry columns are of that type too."""
         frame = table.to_pandas()
         for name in [self.geometry, *self.others]:
             if name in frame and pa.types.is_binary(table.schema.field(name).type):
                 crs = self.crs if name == self.geometry else None
                 frame[name] = gpd.GeoSeries(wkb.geometries(table[name]), index=frame.index, crs=crs)
-        return gpd.GeoDataFrame(frame, geometry=self.geometry)
+        frame = gpd.GeoDataFrame(frame, geometry=self.geometry)
+        return frame.set_index(self.index) if self.index and isinstance(self.index, list) else frame
 
     def _guarded(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """Read, and say in a line what is wrong with the file."""
@@ -117,7 +119,7 @@ class _Parquet(Source):
                     raise InputError(f"{str(part)!r} has no column {missing[0]!r}, which the first file has.")
                 for batch in file.iter_batches(READ, columns=schema.names):
                     table = pa.Table.from_batches([batch]).select(schema.names)
-                    yield self._plain(table).replace_schema_metadata(None).cast(schema)
+                    yield _cast(self._plain(table).replace_schema_metadata(None), schema, part)
 
     def _plain(self, table: pa.Table) -> pa.Table:
         """Return the table with its locations in well-known binary."""
@@ -178,8 +180,8 @@ class _Csv(Source):
         names = [name for name in schema.names if name != self.geometry]
         for chunk in _chunks(self.path, dtype=self.types, usecols=[*names, *self.coordinates]):
             frame = files.from_table(chunk, *self.coordinates, self.crs)
-            columns = [pa.array(frame[name], schema.field(name).type, from_pandas=True) for name in names]
-            yield pa.table([*columns, wkb.from_frame(frame)], schema=schema)
+            columns = {name: pa.array(frame[name], schema.field(name).type, from_pandas=True) for name in names}
+            yield pa.table({**columns, self.geometry: wkb.from_frame(frame)}).select(schema.names)
 
 
 def _open_csv(path: Path, x: str | None, y: str | None, crs: pyproj.CRS | None) -> Source:
@@ -200,7 +202,8 @@ def _open_csv(path: Path, x: str | None, y: str | None, crs: pyproj.CRS | None) 
 
 
 def _chunks(path: Path, **arguments: Any) -> Iterator[pd.DataFrame]:
-    return pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ",", chunksize=READ, **arguments)
+    separator = "\t" if ".tsv" in path.name.lower() else ","
+    return pd.read_csv(path, sep=separator, chunksize=READ, low_memory=False, **arguments)
 
 
 def _common(one: Any, other: Any) -> Any:
@@ -224,7 +227,8 @@ class _Layer(Source):
         ):
             for batch in reader:
                 table = pa.Table.from_batches([batch]).select([*names, self.stored])
-                yield table.rename_columns([*names, self.geometry]).replace_schema_metadata(None).cast(schema)
+                table = table.rename_columns([*names, self.geometry]).select(schema.names)
+                yield _cast(table.replace_schema_metadata(None), schema, self.path)
 
 
 def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source:
@@ -270,6 +274,19 @@ def held(frame: gpd.GeoDataFrame, path: Path) -> Source:
     return _Held(path, table.schema, name, frame.crs, len(frame), tuple(frame.total_bounds), table=table)
 
 
+def _cast(table: pa.Table, schema: pa.Schema, path: Path) -> pa.Table:
+    try:
+        return table.cast(schema)
+    except (ValueError, NotImplementedError):
+        both = [
+            (f.name, f.type, schema.field(f.name).type) for f in table.schema if f.type != schema.field(f.name).type
+        ]
+        found = ", ".join(f"{name!r} ({kind}, not {first})" for name, kind, first in both)
+        raise InputError(
+            f"{str(path)!r} has columns that do not fit what the first rows say: {found}; make them alike first."
+        ) from None  # Arrow quotes the values
+
+
 def _sized(tables: Iterator[pa.Table], rows: int, schema: pa.Schema) -> Iterator[pa.Table]:
     """Cut and join tables to the same size."""
     waiting, count, some = [], 0, False
@@ -286,7 +303,7 @@ def _sized(tables: Iterator[pa.Table], rows: int, schema: pa.Schema) -> Iterator
 
 def _ahead(items: Iterator[Any]) -> Iterator[Any]:
     """Make the next item in a thread while this one is worked on."""
-    with ThreadPoolExecutor(1) as reader:
+    with ThreadPoolExecutor(1, initializer=_register_error_handler) as reader:  # or GDAL would write to stderr itself
         read_next = functools.partial(next, items, None)
         pending = reader.submit(read_next)
         while (item := pending.result()) is not None:

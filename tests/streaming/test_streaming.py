@@ -185,6 +185,38 @@ def test_rows_out_of_order_are_refused_or_sorted(people, tmp_path, rows, damage)
     assert_geodataframe_equal(out, quiet(geotracs.perturb, found, 4, "tracs-d", keep=["speed"], **COLUMNS))
 
 
+@pytest.mark.parametrize("rows", [70, 200])
+def test_sorting_rows_without_a_label(people, tmp_path, rows):
+    people["person"] = people["person"].str[1:].astype(int).astype("Int64")
+    people.loc[[77, 78, 300], "person"] = pd.NA  # they have no location either
+    mixed = people.sample(frac=1, random_state=0)
+    (tmp_path / "in").mkdir()
+    mixed.to_parquet(tmp_path / "in" / "part.0.parquet", index=False)
+    quiet(perturb_file, tmp_path / "in", tmp_path / "sorting", 4, "tracs-d", sort=True, batch_rows=rows, **COLUMNS)
+    assert len(files.read(tmp_path / "sorting")) == len(people)
+
+
+@pytest.mark.parametrize("kind", ["gpkg", "csv", "geojson", "parquet"])
+def test_sorting_any_kind_of_file(people, tmp_path, kind):
+    ordered = people.dropna().sort_values(["person", "t"], ignore_index=True)
+    path = files.write(ordered.sample(frac=1, random_state=0), tmp_path / f"in.{kind}")
+    quiet(perturb_file, path, tmp_path / "out.parquet", 4, "tracs-d", sort=True, batch_rows=70, **COLUMNS)
+    back = files.read(tmp_path / "out.parquet").groupby("person", sort=True)["t"]
+    assert all(pd.to_datetime(times).is_monotonic_increasing for _, times in back)
+    assert back.size().tolist() == ordered.groupby("person").size().tolist()
+
+
+def test_an_order_that_tells_where_rows_are_is_warned_of(people, tmp_path):
+    path = files.write(people.dropna(), tmp_path / "in.fgb")
+    arguments = {"domain": TOKYO, "keep": [], "trajectory": "person"}
+    with pytest.warns(PrivacyWarning, match="their order tells where they were"):
+        perturb_file(path, tmp_path / "out.parquet", 4, **arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyWarning)
+        perturb_file(path, tmp_path / "sorted.parquet", 4, sort=True, **arguments)
+        perturb_file(path, tmp_path / "out.fgb", 4, **arguments)
+
+
 def test_sorting_by_time_alone_and_by_nothing(people, tmp_path):
     mixed = people.sample(frac=1, random_state=0).assign(t=lambda f: np.random.default_rng(1).permutation(len(f)))
     mixed.to_parquet(tmp_path / "in.parquet", index=False)
@@ -239,6 +271,26 @@ def test_index_and_other_geometries_and_hidden_boxes(people, tmp_path):
     quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, batch_rows=99, **arguments)
     same(files.read(tmp_path / "out.parquet"), whole)
     assert "bbox" not in pq.read_schema(tmp_path / "out.parquet").names
+
+
+def test_an_index_of_coordinates_is_warned_of(people, tmp_path):
+    people = people.dropna().assign(lat=people.geometry.y, lon=people.geometry.x).set_index(["lat", "lon"])
+    people.to_parquet(tmp_path / "in.parquet")
+    with pytest.warns() as caught:
+        perturb_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, domain=TOKYO, batch_rows=99)
+    said = [str(warning.message) for warning in caught]
+    assert any("index level 'lat' holds the original locations" in text for text in said)
+    assert not any("left out" in text and "lat" in text for text in said)
+
+
+def test_unused_categories_are_left_out(people, tmp_path):
+    people["person"] = pd.Categorical(people["person"], ["Jane Doe", *people["person"].unique(), "John Doe"])
+    people.to_parquet(tmp_path / "in.parquet")
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, batch_rows=99, trajectory="person")
+    back = files.read(tmp_path / "out.parquet")["person"]
+    assert back.astype(str).tolist() == people["person"].astype(str).tolist()
+    assert set(back.cat.categories) == set(people["person"])
+    assert b"Doe" not in (tmp_path / "out.parquet").read_bytes()
 
 
 def test_points_in_geoarrow(people, tmp_path):
@@ -325,6 +377,46 @@ def test_a_part_that_differs(people, tmp_path):
     refused(tmp_path, "differ in their geometry column or its CRS", "in")
 
 
+@pytest.mark.parametrize("sort", [False, True])
+def test_values_of_a_part_that_differs_are_not_quoted(people, tmp_path, sort):
+    people["lat"] = people.geometry.y.fillna(0)
+    (tmp_path / "in").mkdir()
+    for first, second in (("int64", "float64"), ("float64", str)):
+        people[:300].astype({"lat": first}).to_parquet(tmp_path / "in" / "part.0.parquet")
+        other = people[300:].astype({"lat": second})
+        if second is str:
+            other["lat"] += " N"
+        other.to_parquet(tmp_path / "in" / "part.1.parquet")
+        with pytest.raises(InputError, match=r"'lat' \(.*, not .*\); make them alike") as caught:
+            quiet(
+                perturb_file,
+                tmp_path / "in",
+                tmp_path / "o.parquet",
+                4,
+                batch_rows=70,
+                keep="all",
+                sort=sort,
+                **COLUMNS,
+            )
+        assert "35." not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("rows", [None, 70])
+def test_gdal_does_not_quote_coordinates(people, tmp_path, rows, capfd):
+    path = files.write(people.dropna(), tmp_path / "in.geojson")
+    collection = json.loads(path.read_text())
+    for feature, bad in zip(collection["features"][300:], (["139.70012", 35.7], [139.70012]), strict=False):
+        feature["geometry"]["coordinates"] = bad
+    path.write_text(json.dumps(collection))
+    with pytest.warns() as caught:
+        perturb_file(path, tmp_path / "out.parquet", 4, domain=TOKYO, keep=[], batch_rows=rows)
+    said = [str(warning.message) for warning in caught]
+    assert any("GDAL gave" in text for text in said)
+    assert "139.7" not in "".join([*said, *capfd.readouterr()])
+
+
 def test_a_file_that_changes_while_it_is_read(people, tmp_path, monkeypatch):
     """Were a trajectory longer than it was counted, its locations would have too much of epsilon together."""
     people.to_parquet(tmp_path / "in.parquet")
@@ -336,6 +428,10 @@ def test_a_file_that_changes_while_it_is_read(people, tmp_path, monkeypatch):
         return counted
 
     monkeypatch.setattr("geotracs.streaming.count", count_then_grow)
+    refused(tmp_path, "changed while it was read", unit="trajectory", trajectory="person")
+    shapes = [shapely.LineString([(139.7, 35.7), (139.8, 35.8)])] * len(people)
+    people = people.set_geometry(gpd.GeoSeries(shapes, crs=4326))
+    people.to_parquet(tmp_path / "in.parquet")
     refused(tmp_path, "changed while it was read", unit="trajectory", trajectory="person")
 
 
