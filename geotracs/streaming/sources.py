@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyogrio
 import pyproj
-from pyogrio._err import _register_error_handler
 
 import geotracs.crs as crs_
 import geotracs.files as files
@@ -26,6 +25,9 @@ READ = 2**16
 """How many rows are read at a time; several make a batch."""
 
 Bounds = tuple[float, float, float, float]
+
+listen_to_gdal = getattr(getattr(pyogrio, "_err", None), "_register_error_handler", None)
+"""pyogrio does this in the thread that imports it; in another one GDAL would write to stderr itself."""
 
 
 @dataclass(frozen=True)
@@ -303,7 +305,7 @@ def _sized(tables: Iterator[pa.Table], rows: int, schema: pa.Schema) -> Iterator
 
 def _ahead(items: Iterator[Any]) -> Iterator[Any]:
     """Make the next item in a thread while this one is worked on."""
-    with ThreadPoolExecutor(1, initializer=_register_error_handler) as reader:  # or GDAL would write to stderr itself
+    with ThreadPoolExecutor(1, initializer=listen_to_gdal) as reader:
         read_next = functools.partial(next, items, None)
         pending = reader.submit(read_next)
         while (item := pending.result()) is not None:
