@@ -25,7 +25,7 @@ PARQUET = (".parquet", ".geoparquet", ".pq")
 GPX = (".gpx",)
 PAGES = (".html", ".htm")
 UNFINISHED = ".unfinished"
-TROUBLES = (DataSourceError, DataLayerError, OSError, ValueError, EOFError)
+TROUBLES = (DataSourceError, DataLayerError, OSError, ValueError, EOFError, NotImplementedError, OverflowError)
 """What reading and writing files can raise; `ValueError` is also that of pyarrow."""
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
@@ -59,6 +59,7 @@ def read(
         elif has_ending(path, CSV):
             return from_table(pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ","), x, y, crs)
         else:
+            check_layer(path)
             tracks = layer is None and has_ending(path, GPX)
             layer = "track_points" if tracks else layer or only_layer(path)
             with warnings.catch_warnings(record=True) as caught:  # GDAL quotes the coordinates it cannot read
@@ -109,7 +110,10 @@ def complete(path: Path) -> Iterator[Path]:
             f"An earlier run to {str(path)!r} was stopped and left {', '.join(earlier)} behind. If it is not still "
             "running, remove that folder; it may hold original locations."
         )
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
     try:
         yield folder / path.name
         if path.is_dir():
@@ -231,6 +235,34 @@ def _tracks(points: gpd.GeoDataFrame, name: str) -> gpd.GeoDataFrame:
         "altitude": points["ele"],
     }
     return gpd.GeoDataFrame(table, geometry=points.geometry, crs=points.crs)
+
+
+def check_layer(path: Path) -> None:
+    """Refuse what GDAL would refuse without a reason, or read as far as it goes without an error."""
+    if path.is_dir() and next(path.rglob("*.parquet"), None) is not None:
+        raise InputError(
+            f"{str(path)!r} has GeoParquet files only in folders within it, such as key=value. Give one of them, "
+            "or read all with dask_geopandas.read_parquet."
+        )
+    if has_ending(path, (".shp",)):
+        _check_whole(path)
+        for table in (path.with_suffix(ending) for ending in (".dbf", ".DBF")):
+            _check_whole(table)
+
+
+def _check_whole(path: Path) -> None:
+    """Refuse a part of a shapefile that is shorter than it says."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        start = file.read(28)
+    if has_ending(path, (".dbf",)):
+        rows, head, row = (int.from_bytes(start[part], "little") for part in (slice(4, 8), slice(8, 10), slice(10, 12)))
+        length = head + rows * row
+    else:
+        length = 2 * int.from_bytes(start[24:], "big")
+    if path.stat().st_size < length:
+        raise InputError(f"{str(path)!r} is cut short: it should have {length:,} bytes. Copy it again.")
 
 
 def only_layer(path: Path) -> str | None:

@@ -208,6 +208,14 @@ def test_bad_input_is_one_line_and_exit_code_2(run, source, tmp_path, arguments,
     assert sorted(p.name for p in tmp_path.iterdir()) == ["tracks.gpkg"]
 
 
+def test_a_folder_of_files(run, tmp_path, tracks):
+    (tmp_path / "in").mkdir()
+    tracks.to_parquet(tmp_path / "in" / "part.0.parquet")
+    code, out, _ = run("perturb", tmp_path / "in", tmp_path / "out", "--eps", 4, "--domain", bbox(TOKYO))
+    assert (code, "60 locations" in out) == (0, True)
+    assert len(files.read(tmp_path / "out")) == 60
+
+
 def test_never_overwrites_unasked(run, source, tmp_path):
     out = tmp_path / "out.gpkg"
     out.write_text("mine")

@@ -92,6 +92,18 @@ def test_never_overwrites_unasked_and_leaves_no_half_file(private, tmp_path, mon
     assert [p.name for p in tmp_path.iterdir()] == ["p.gpkg"]
 
 
+def test_what_cannot_be_written_is_said_in_a_line(private, tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="cannot be written: field type is not supported"):
+        files.write(private.assign(pause=pd.Timedelta("1min")), tmp_path / "p.gpkg")
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    with pytest.raises(InputError, match=r"p\.gpkg' cannot be written: Permission denied"):
+        files.write(private, tmp_path / "p.gpkg")
+
+
 def test_missing_geometries_in_csv(private, tmp_path):
     private.loc[0, "geometry"] = None
     files.write(private, tmp_path / "p.csv")

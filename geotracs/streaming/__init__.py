@@ -99,6 +99,8 @@ def perturb_file(
     if batch_rows is not None and (not isinstance(batch_rows, (int, np.integer)) or batch_rows < 1):
         raise InputError(f"`batch_rows` must be a whole number of at least 1, got {batch_rows!r}.")
     dst = files.check_free(dst, overwrite=overwrite, folder=Path(str(src).partition("|")[0]).is_dir())
+    if dst.exists() and Path(str(src).partition("|")[0]).exists() and dst.samefile(str(src).partition("|")[0]):
+        raise InputError("OUT is IN (`dst` is `src`): the original locations would be lost. Give another name.")
     given = {"keep": keep, "rng": rng, **arguments}
     source = open_source(src, layer=layer, x=x, y=y, crs=input_crs)
     if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
