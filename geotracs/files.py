@@ -61,7 +61,7 @@ def read(
         else:
             check_layer(path)
             tracks = layer is None and has_ending(path, GPX)
-            layer = "track_points" if tracks else layer or only_layer(path)
+            layer = "track_points" if tracks else only_layer(path, layer)
             with warnings.catch_warnings(record=True) as caught:  # GDAL quotes the coordinates it cannot read
                 warnings.simplefilter("always")
                 frame = gpd.read_file(path, layer=layer, engine="pyogrio")
@@ -180,7 +180,8 @@ def _joined(parts: list[gpd.GeoDataFrame]) -> gpd.GeoDataFrame:
 
 def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> gpd.GeoDataFrame:
     """Return a table with coordinate columns as a frame."""
-    if any(_is_number(str(column)) for column in table.columns):
+    # Also where the columns were not parted: a first line of locations must not be quoted as their names.
+    if any(_is_number(word) for column in table.columns for word in re.split(r"[;|\t]", str(column))):
         raise InputError("The CSV file seems to have no header line; add one that names the columns.")
     (x, degrees), (y, _) = _coordinate(table, x, LONGITUDES, "x"), _coordinate(table, y, LATITUDES, "y")
     if crs is None and not degrees:
@@ -265,9 +266,14 @@ def _check_whole(path: Path) -> None:
         raise InputError(f"{str(path)!r} is cut short: it should have {length:,} bytes. Copy it again.")
 
 
-def only_layer(path: Path) -> str | None:
-    """Return the name of the one layer of a file."""
-    layers = [str(name) for name, kind in pyogrio.list_layers(path) if kind is not None]
+def only_layer(path: Path, named: str | None = None) -> str | None:
+    """Return the name of the one layer of a file, or of the one that is named."""
+    every = {str(name): kind for name, kind in pyogrio.list_layers(path)}
+    if named in every:
+        return named
+    layers = [name for name, kind in every.items() if kind is not None]
+    if named is not None:
+        raise InputError(f"{str(path)!r} has no layer {named!r}; it has {', '.join(layers)}.")
     if len(layers) > 1:
         raise InputError(f"{str(path)!r} has several layers: {', '.join(layers)}; give {path.name}|layername=NAME.")
     return layers[0] if layers else None
@@ -293,4 +299,6 @@ def _is_number(text: str) -> bool:
 
 def first_line(error: Exception) -> str:
     """Return what an error says, in one line."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not in UTF-8; save it as UTF-8."
     return (str(error) or type(error).__name__).splitlines()[0]

@@ -57,6 +57,15 @@ def test_bad_files(private, tmp_path):
         files.read(csv(lon=["east"], lat=[2.0]))
     with pytest.raises(InputError, match="There is no column 'e'"):
         files.read(csv(lon=[1.0], lat=[2.0]), x="e")
+    (tmp_path / "latin.csv").write_bytes("lon,lat,who\n1,2,José\n".encode("latin-1"))
+    with pytest.raises(InputError, match="save it as UTF-8"):
+        files.read(tmp_path / "latin.csv")
+    (tmp_path / "head.csv").write_text("7;139.7123;35.7123\n")
+    with pytest.raises(InputError, match="no header line"):
+        files.read(tmp_path / "head.csv", x="lon")
+    files.write(private, tmp_path / "one.gpkg")
+    with pytest.raises(InputError, match="no layer 'two'; it has one"):
+        files.read(tmp_path / "one.gpkg", layer="two")
     (tmp_path / "broken.gpkg").write_bytes(b"not a geopackage")
     with pytest.raises(InputError, match="cannot be read"):
         files.read(tmp_path / "broken.gpkg")

@@ -246,7 +246,7 @@ def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source
     if layer is None and files.has_ending(path, files.GPX):
         return held(files.read(path, crs=crs), path)
     files.check_layer(path)
-    layer = layer or files.only_layer(path)
+    layer = files.only_layer(path, layer)
     info = pyogrio.read_info(path, layer=layer)
     if info["geometry_type"] is None:
         raise InputError(f"{str(path)!r} has no geometries.")
