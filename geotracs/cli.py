@@ -128,9 +128,7 @@ def perturb_command(
         geotracs perturb checkins.csv private.csv --eps 2 --method tracs-d --option start=corner \\
                  --domain 139.4,35.5,139.9,35.9 --trajectory user --time time --x lon --y lat
     """
-    files.check_free(target, overwrite=overwrite)
-    if Path(target).exists() and Path(target).samefile(source):
-        raise InputError("OUT is IN: the original locations would be lost. Give another name.")
+    files.check_free(target, overwrite=overwrite, folder=Path(source).is_dir())
     guarantee = perturb_file(
         source,
         target,

@@ -27,7 +27,7 @@ GPX = (".gpx",)
 CURVE = (".fgb",)
 PAGES = (".html", ".htm")
 UNFINISHED = ".unfinished"
-TROUBLES = (DataSourceError, DataLayerError, OSError, ValueError, EOFError)
+TROUBLES = (DataSourceError, DataLayerError, OSError, ValueError, EOFError, NotImplementedError, OverflowError)
 """What reading and writing files can raise; `ValueError` is also that of pyarrow."""
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
@@ -63,8 +63,9 @@ def read(
             table = pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ",", low_memory=False)
             return from_table(table, x, y, crs)
         else:
+            check_layer(path)
             tracks = layer is None and has_ending(path, GPX)
-            layer = "track_points" if tracks else layer or only_layer(path)
+            layer = "track_points" if tracks else only_layer(path, layer)
             with quiet_gdal(path):
                 frame = gpd.read_file(path, layer=layer, engine="pyogrio")
             frame.attrs.update(_metadata(path, layer))
@@ -131,7 +132,10 @@ def complete(path: Path) -> Iterator[Path]:
             f"An earlier run to {str(path)!r} was stopped and left {', '.join(earlier)} behind. If it is not still "
             "running, remove that folder; it may hold original locations."
         )
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
     try:
         yield folder / path.name
         if path.is_dir():
@@ -202,7 +206,8 @@ def _joined(parts: list[gpd.GeoDataFrame]) -> gpd.GeoDataFrame:
 
 def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> gpd.GeoDataFrame:
     """Return a table with coordinate columns as a frame."""
-    if any(_is_number(str(column)) for column in table.columns):
+    # Also where the columns were not parted: a first line of locations must not be quoted as their names.
+    if any(_is_number(word) for column in table.columns for word in re.split(r"[;|\t]", str(column))):
         raise InputError("The CSV file seems to have no header line; add one that names the columns.")
     (x, degrees), (y, _) = _coordinate(table, x, LONGITUDES, "x"), _coordinate(table, y, LATITUDES, "y")
     if crs is None and not degrees:
@@ -259,9 +264,42 @@ def _tracks(points: gpd.GeoDataFrame, name: str) -> gpd.GeoDataFrame:
     return gpd.GeoDataFrame(table, geometry=points.geometry, crs=points.crs)
 
 
-def only_layer(path: Path) -> str | None:
-    """Return the name of the one layer of a file."""
-    layers = [str(name) for name, kind in pyogrio.list_layers(path) if kind is not None]
+def check_layer(path: Path) -> None:
+    """Refuse what GDAL would refuse without a reason, or read as far as it goes without an error."""
+    if path.is_dir() and next(path.rglob("*.parquet"), None) is not None:
+        raise InputError(
+            f"{str(path)!r} has GeoParquet files only in folders within it, such as key=value. Give one of them, "
+            "or read all with dask_geopandas.read_parquet."
+        )
+    if has_ending(path, (".shp",)):
+        _check_whole(path)
+        for table in (path.with_suffix(ending) for ending in (".dbf", ".DBF")):
+            _check_whole(table)
+
+
+def _check_whole(path: Path) -> None:
+    """Refuse a part of a shapefile that is shorter than it says."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        start = file.read(28)
+    if has_ending(path, (".dbf",)):
+        rows, head, row = (int.from_bytes(start[part], "little") for part in (slice(4, 8), slice(8, 10), slice(10, 12)))
+        length = head + rows * row
+    else:
+        length = 2 * int.from_bytes(start[24:], "big")
+    if path.stat().st_size < length:
+        raise InputError(f"{str(path)!r} is cut short: it should have {length:,} bytes. Copy it again.")
+
+
+def only_layer(path: Path, named: str | None = None) -> str | None:
+    """Return the name of the one layer of a file, or of the one that is named."""
+    every = {str(name): kind for name, kind in pyogrio.list_layers(path)}
+    if named in every:
+        return named
+    layers = [name for name, kind in every.items() if kind is not None]
+    if named is not None:
+        raise InputError(f"{str(path)!r} has no layer {named!r}; it has {', '.join(layers)}.")
     if len(layers) > 1:
         raise InputError(f"{str(path)!r} has several layers: {', '.join(layers)}; give {path.name}|layername=NAME.")
     return layers[0] if layers else None
@@ -287,4 +325,6 @@ def _is_number(text: str) -> bool:
 
 def first_line(error: Exception) -> str:
     """Return what an error says, in one line."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not in UTF-8; save it as UTF-8."
     return (str(error) or type(error).__name__).splitlines()[0]

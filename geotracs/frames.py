@@ -204,7 +204,10 @@ def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
     if gdf.crs is not None and gdf.crs.is_geocentric:
         raise CRSError(f"The {name} is in a geocentric CRS, where x and y are no place; use gdf.to_crs('EPSG:4326').")
     if gdf.crs is None:
-        raise CRSError(f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326').")
+        raise CRSError(
+            f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326'), or on "
+            "the command line --input-crs EPSG:4326."
+        )
 
 
 def made_of(layer: gpd.GeoSeries, data: gpd.GeoSeries) -> bool:
@@ -284,7 +287,7 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
     if keep is None and lost:
         warn(
             f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
-            "keep=[...] for those that do not, or keep=[] to leave this message out."
+            "keep=[...] (--keep) for those that do not, or keep=[] to leave this message out."
         )
     released = [(name, f"The kept column {name!r}", gdf[name]) for name in (*always, *asked)]
     if not isinstance(gdf.index, pd.RangeIndex):

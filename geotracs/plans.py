@@ -283,7 +283,7 @@ def _check_arguments(
 def _outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
     return (
         f"{strangers} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, strangers)}Give a "
-        'larger public region, or outside="clip" to move them to its border.'
+        'larger public region, or outside="clip" (--outside clip) to move them to its border.'
     )
 
 

@@ -189,7 +189,7 @@ def test_rounding_and_fits(run, source, tmp_path):
         (["--eps", "4", "--trajectory", "nope"], "There is no column 'nope'"),
         (["--eps", "4", "--option", "corner"], "must be NAME=VALUE"),
         (["--eps", "4", "--colour", "red"], "No such option"),
-        (["--eps", "4", "--layer", "nope"], "cannot be read"),
+        (["--eps", "4", "--layer", "nope"], "has no layer 'nope'"),
         (["--eps", "4", "--option", "eps=5"], "'eps' is not an option of a method"),
         (["--eps", "4", "--round-to", "grid:-5"], "`cell` must be a length"),
         (["--eps", "4", "--crs", "EPSG:4326"], "`crs` must be a planar"),
@@ -206,6 +206,14 @@ def test_bad_input_is_one_line_and_exit_code_2(run, source, tmp_path, arguments,
     assert lines[0].startswith("Error: ")
     assert says in lines[0]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["tracks.gpkg"]
+
+
+def test_a_folder_of_files(run, tmp_path, tracks):
+    (tmp_path / "in").mkdir()
+    tracks.to_parquet(tmp_path / "in" / "part.0.parquet")
+    code, out, _ = run("perturb", tmp_path / "in", tmp_path / "out", "--eps", 4, "--domain", bbox(TOKYO))
+    assert (code, "60 locations" in out) == (0, True)
+    assert len(files.read(tmp_path / "out")) == 60
 
 
 def test_never_overwrites_unasked(run, source, tmp_path):

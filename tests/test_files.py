@@ -76,6 +76,15 @@ def test_bad_files(private, tmp_path):
         files.read(csv(lon=["east"], lat=[2.0]))
     with pytest.raises(InputError, match="There is no column 'e'"):
         files.read(csv(lon=[1.0], lat=[2.0]), x="e")
+    (tmp_path / "latin.csv").write_bytes("lon,lat,who\n1,2,José\n".encode("latin-1"))
+    with pytest.raises(InputError, match="save it as UTF-8"):
+        files.read(tmp_path / "latin.csv")
+    (tmp_path / "head.csv").write_text("7;139.7123;35.7123\n")
+    with pytest.raises(InputError, match="no header line"):
+        files.read(tmp_path / "head.csv", x="lon")
+    files.write(private, tmp_path / "one.gpkg")
+    with pytest.raises(InputError, match="no layer 'two'; it has one"):
+        files.read(tmp_path / "one.gpkg", layer="two")
     (tmp_path / "broken.gpkg").write_bytes(b"not a geopackage")
     with pytest.raises(InputError, match="cannot be read"):
         files.read(tmp_path / "broken.gpkg")
@@ -109,6 +118,18 @@ def test_never_overwrites_unasked_and_leaves_no_half_file(private, tmp_path, mon
         files.write(private, path, overwrite=True)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["p.gpkg"]
+
+
+def test_what_cannot_be_written_is_said_in_a_line(private, tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="cannot be written: field type is not supported"):
+        files.write(private.assign(pause=pd.Timedelta("1min")), tmp_path / "p.gpkg")
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    with pytest.raises(InputError, match=r"p\.gpkg' cannot be written: Permission denied"):
+        files.write(private, tmp_path / "p.gpkg")
 
 
 def test_missing_geometries_in_csv(private, tmp_path):

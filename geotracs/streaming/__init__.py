@@ -98,7 +98,10 @@ def perturb_file(
     blocks.check_workers(workers)
     if batch_rows is not None and (not isinstance(batch_rows, (int, np.integer)) or batch_rows < 1):
         raise InputError(f"`batch_rows` must be a whole number of at least 1, got {batch_rows!r}.")
-    dst = files.check_free(dst, overwrite=overwrite, folder=Path(str(src).partition("|")[0]).is_dir())
+    original = Path(str(src).partition("|")[0])
+    dst = files.check_free(dst, overwrite=overwrite, folder=original.is_dir())
+    if dst.exists() and original.exists() and dst.samefile(original):
+        raise InputError("OUT is IN (`dst` is `src`): the original locations would be lost. Give another name.")
     given = {"keep": keep, "rng": rng, **arguments}
     with files.quiet_gdal(Path(src)):
         source = open_source(src, layer=layer, x=x, y=y, crs=input_crs)

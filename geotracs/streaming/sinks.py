@@ -1,5 +1,6 @@
 """Files written a table at a time; what is known only in the end is added in the end."""
 
+import base64
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ import pyproj
 
 import geotracs.files as files
 import geotracs.streaming.wkb as wkb
+from geotracs.errors import InputError
 
 PART = 2**24
 """How many rows a file of a folder holds at most."""
@@ -75,12 +77,15 @@ def _to_parquet(path: Path, layout: Layout, tables: Iterator[pa.Table], summary:
         for table in tables:
             if not writers or rows + len(table) > most:
                 part = path if path.suffix else path / f"part.{len(writers)}.parquet"
-                writers.append(pq.ParquetWriter(part, layout.schema))
+                writers.append(pq.ParquetWriter(part, layout.schema, store_schema=False))
                 rows = 0
             writers[-1].write_table(table)
             rows += len(table)
         for writer in writers:
-            writer.add_key_value_metadata(_parquet_metadata(layout, summary()))
+            metadata = _parquet_metadata(layout, summary())
+            # Readers such as dask-geopandas know only what is in the schema, and that is written in the end, too.
+            schema = base64.b64encode(layout.schema.with_metadata(metadata).serialize()).decode()
+            writer.add_key_value_metadata({**metadata, "ARROW:schema": schema})
     finally:
         for writer in writers:
             writer.close()
@@ -105,10 +110,13 @@ def _parquet_metadata(layout: Layout, summary: Summary) -> dict[str, str]:
 
 def _pandas_metadata(layout: Layout, rows: int) -> dict[str, Any]:
     empty = layout.schema.empty_table().to_pandas()
-    if layout.index and isinstance(layout.index, list):
+    named = bool(layout.index) and isinstance(layout.index, list)
+    if named:
         empty = empty.set_index(layout.index)
         empty.index.names = [None if name.startswith("__index_level_") else name for name in layout.index]
-    metadata = json.loads(pa.Table.from_pandas(empty).schema.metadata[b"pandas"])
+    # An index of no numbers is a range to pandas, which would not be a column.
+    table = pa.Table.from_pandas(empty, preserve_index=True if named else None)
+    metadata = json.loads(table.schema.metadata[b"pandas"])
     for column in metadata["index_columns"]:
         if isinstance(column, dict):
             column |= layout.index if isinstance(layout.index, dict) else {}
@@ -122,12 +130,20 @@ def _to_csv(path: Path, layout: Layout, tables: Iterator[pa.Table]) -> None:
     for number, table in enumerate(tables):
         frame = table.select(names).to_pandas(integer_object_nulls=True)
         points = gpd.GeoSeries(wkb.geometries(table[layout.geometry]), index=frame.index, crs=layout.crs)
+        for other in layout.others.keys() & set(names):
+            frame[other] = wkb.geometries(table[other])  # as text
         frame = files.to_table(gpd.GeoDataFrame(frame.drop(columns=layout.geometry), geometry=points))
         frame.to_csv(path, sep=separator, index=False, mode="a", header=number == 0)
 
 
 def _to_layer(path: Path, layout: Layout, tables: Iterator[pa.Table], summary: Callable[[], Summary]) -> None:
     schema = layout.columns(index=True)
+    others = [name for name in schema.names if name in layout.others]
+    if others:
+        raise InputError(
+            f"{path.name!r} can hold one geometry column, and {others[0]!r} would be a second: leave it out of `keep`, "
+            "or write GeoParquet."
+        )
     fields = [field.with_type(_plain(field.type)) for field in schema]
     trouble: list[BaseException] = []
 
@@ -166,4 +182,6 @@ def _chain(first: pa.Table, others: Iterator[pa.Table]) -> Iterator[pa.Table]:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_null(kind):  # a column without any value
+        return pa.string()
     return kind.value_type if pa.types.is_dictionary(kind) else kind

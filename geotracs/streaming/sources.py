@@ -25,6 +25,7 @@ READ = 2**16
 """How many rows are read at a time; several make a batch."""
 
 Bounds = tuple[float, float, float, float]
+_OUTER = (np.fmin, np.fmin, np.fmax, np.fmax)  # of numbers, where there are some
 
 listen_to_gdal = getattr(getattr(pyogrio, "_err", None), "_register_error_handler", None)
 """pyogrio does this in the thread that imports it; in another one GDAL would write to stderr itself."""
@@ -136,9 +137,12 @@ class _Parquet(Source):
 
 
 def _open_parquet(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Source:
-    schemas = [pq.read_schema(part) for part in parts]
-    geos = [json.loads((schema.metadata or {}).get(b"geo", b"{}")) for schema in schemas]
-    for part, geo in zip(parts, geos, strict=True):
+    schemas, about, rows = zip(*[_footer(part) for part in parts], strict=True)
+    geos = [json.loads(metadata.get(b"geo", b"{}")) for metadata in about]
+    for part, schema, geo in zip(parts, schemas, geos, strict=True):
+        twice = [name for name in schema.names if schema.names.count(name) > 1]
+        if twice:
+            raise InputError(f"{str(part)!r} has several columns named {twice[0]!r}; rename all but one.")
         if "primary_column" not in geo:
             raise InputError(
                 f"{str(part)!r} cannot be read: it is Parquet without geometry metadata, not GeoParquet; write it with "
@@ -148,7 +152,7 @@ def _open_parquet(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Sour
     own = [geo["columns"].get(name) for geo in geos]
     if any(column is None or column.get("crs") != own[0].get("crs") for column in own):
         raise InputError(f"The files of {str(path)!r} differ in their geometry column or its CRS.")
-    pandas = json.loads((schemas[0].metadata or {}).get(b"pandas", b"{}"))
+    pandas = json.loads(about[0].get(b"pandas", b"{}"))
     said = own[0].get("crs", "OGC:CRS84")  # which is what GeoParquet means when it says nothing
     boxes = [column.get("bbox") for column in own]
     hidden = own[0].get("covering", {}).get("bbox", {}).get("xmin", [None])[0]  # a column of the locations' extents
@@ -159,13 +163,22 @@ def _open_parquet(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Sour
         schema=pa.schema(fields),
         geometry=name,
         crs=crs if said is None else crs_.parse(json.dumps(said) if isinstance(said, dict) else said),
-        rows=sum(pq.read_metadata(part).num_rows for part in parts),
+        rows=sum(rows),
         bounds=_union(boxes) if all(box is not None and len(box) == 4 for box in boxes) else None,
         index=_index(pandas.get("index_columns", []), len(parts)),
         others={other: about for other, about in geos[0]["columns"].items() if other != name},
         parts=parts,
         encoding=own[0]["encoding"],
     )
+
+
+def _footer(part: Path) -> tuple[pa.Schema, dict[bytes, bytes], int]:
+    """Return schema, metadata and number of rows of a file; GDAL writes metadata beside the schema, not into it."""
+    try:
+        footer = pq.read_metadata(part)
+        return footer.schema.to_arrow_schema(), footer.metadata or {}, footer.num_rows
+    except files.TROUBLES as error:
+        raise InputError(f"{str(part)!r} cannot be read: {files.first_line(error)}") from error
 
 
 def _index(columns: list[Any], parts: int) -> list[str] | dict[str, Any]:
@@ -236,7 +249,8 @@ class _Layer(Source):
 def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source:
     if layer is None and files.has_ending(path, files.GPX):
         return held(files.read(path, crs=crs), path)
-    layer = layer or files.only_layer(path)
+    files.check_layer(path)
+    layer = files.only_layer(path, layer)
     info = pyogrio.read_info(path, layer=layer)
     if info["geometry_type"] is None:
         raise InputError(f"{str(path)!r} has no geometries.")
@@ -315,4 +329,4 @@ def _ahead(items: Iterator[Any]) -> Iterator[Any]:
 
 def _union(boxes: list[Any]) -> Bounds:
     west, south, east, north = np.asarray(boxes, dtype=np.float64).reshape(-1, 4).T
-    return (float(np.nanmin(west)), float(np.nanmin(south)), float(np.nanmax(east)), float(np.nanmax(north)))
+    return tuple(float(f.reduce(side)) for f, side in zip(_OUTER, (west, south, east, north), strict=True))

@@ -293,6 +293,41 @@ def test_unused_categories_are_left_out(people, tmp_path):
     assert b"Doe" not in (tmp_path / "out.parquet").read_bytes()
 
 
+def test_rows_that_were_selected_keep_their_unnamed_index(people, tmp_path):
+    people[people["stops"] > 3].to_parquet(tmp_path / "in.parquet")
+    whole = quiet(geotracs.perturb, gpd.read_parquet(tmp_path / "in.parquet"), 4, keep="all")
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, batch_rows=99, keep="all")
+    same(files.read(tmp_path / "out.parquet"), whole)
+
+
+def test_the_schema_of_a_release_holds_its_metadata(people, tmp_path):
+    """Where dask-geopandas looks for them; and geotracs itself also looks beside it, where GDAL writes them."""
+    people.to_parquet(tmp_path / "in.parquet")
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, batch_rows=99)
+    assert {b"geo", b"pandas", b"PANDAS_ATTRS"} <= pq.read_schema(tmp_path / "out.parquet").metadata.keys()
+    table = pq.read_table(tmp_path / "in.parquet")
+    with pq.ParquetWriter(tmp_path / "gdal.parquet", table.schema.remove_metadata()) as writer:
+        writer.write_table(table.replace_schema_metadata(None))
+        writer.add_key_value_metadata({"geo": table.schema.metadata[b"geo"].decode()})
+    assert pq.read_schema(tmp_path / "gdal.parquet").metadata is None
+    quiet(perturb_file, tmp_path / "gdal.parquet", tmp_path / "again.parquet", 4, batch_rows=99)
+    same(files.read(tmp_path / "again.parquet"), files.read(tmp_path / "out.parquet"))
+
+
+def test_a_column_without_values_and_one_with_other_geometries(people, tmp_path):
+    people["nothing"], people["home"] = None, people.geometry
+    people.to_parquet(tmp_path / "in.parquet")
+
+    def streamed(name, **arguments):
+        quiet(perturb_file, tmp_path / "in.parquet", tmp_path / name, 4, batch_rows=99, **arguments)
+        return files.read(tmp_path / name)
+
+    assert streamed("out.gpkg", keep=["nothing"])["nothing"].isna().all()
+    assert streamed("out.csv", keep=["home"])["home"][1] == str(people["home"][1])
+    with pytest.raises(InputError, match="'home' would be a second"):
+        streamed("two.gpkg", keep=["home"])
+
+
 def test_points_in_geoarrow(people, tmp_path):
     people.dropna().to_parquet(tmp_path / "in.parquet", geometry_encoding="geoarrow", index=False)
     whole = quiet(geotracs.perturb, gpd.read_parquet(tmp_path / "in.parquet"), 4, "tracs-d", **COLUMNS)
@@ -366,6 +401,55 @@ def test_a_file_truncated_in_the_middle(people, tmp_path, kind):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         refused(tmp_path, "cannot be read|complete", path.name)
+
+
+@pytest.mark.parametrize("ending", [".shp", ".dbf"])
+@pytest.mark.parametrize("rows", [None, 70])
+def test_a_truncated_shapefile(people, tmp_path, ending, rows):
+    many = pd.concat([people.drop(columns="t")] * 20, ignore_index=True)
+    path = files.write(many, tmp_path / "in.shp")
+    cut = path.with_suffix(ending)
+    cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
+    with pytest.raises(InputError, match="is cut short"):
+        quiet(perturb_file, path, tmp_path / "out.gpkg", 4, batch_rows=rows)
+    assert not (tmp_path / "out.gpkg").exists()
+
+
+def test_a_shapefile_with_a_deleted_row(people, tmp_path):
+    path = files.write(people.dropna().drop(columns="t"), tmp_path / "in.shp")
+    table = bytearray(path.with_suffix(".dbf").read_bytes())
+    table[int.from_bytes(table[8:10], "little")] = ord("*")
+    path.with_suffix(".dbf").write_bytes(table)
+    for rows in (None, 70):
+        told = quiet(perturb_file, path, tmp_path / "out.gpkg", 4, batch_rows=rows, overwrite=True)
+        assert told.locations == people.geometry.notna().sum() - 1
+
+
+def test_a_truncated_part_is_named_and_folders_within_a_folder_are_not_read(people, tmp_path):
+    (tmp_path / "in" / "day=1").mkdir(parents=True)
+    people.to_parquet(tmp_path / "in" / "day=1" / "part.0.parquet")
+    refused(tmp_path, "only in folders within it", "in")
+    people.to_parquet(tmp_path / "in" / "part.0.parquet")
+    (tmp_path / "in" / "part.1.parquet").write_bytes(b"PAR1")
+    refused(tmp_path, "part.1.parquet' cannot be read", "in")
+
+
+def test_two_columns_of_one_name(people, tmp_path):
+    people.to_parquet(tmp_path / "in.parquet")
+    table = pq.read_table(tmp_path / "in.parquet")
+    pq.write_table(table.append_column("speed", table["speed"]), tmp_path / "in.parquet")
+    refused(tmp_path, "several columns named 'speed'")
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_the_original_is_never_replaced(people, tmp_path, folder):
+    path = tmp_path / ("in" if folder else "in.parquet")
+    if folder:
+        path.mkdir()
+    people.to_parquet(path / "part.0.parquet" if folder else path)
+    with pytest.raises(InputError, match="the original locations would be lost"):
+        quiet(perturb_file, path, path, 4, overwrite=True)
+    same(files.read(path), people)
 
 
 def test_a_part_that_differs(people, tmp_path):
