@@ -105,7 +105,9 @@ def _input_options(command: Any) -> Any:
 @click.option("--unit", type=click.Choice(UNITS), default="location", show_default=True, help="What eps is for.")
 @click.option("--crs", help="Planar CRS to work in; chosen from the domain if not given.")
 @click.option("--outside", type=click.Choice(OUTSIDE), default="raise", show_default=True, help="Locations outside.")
-@click.option("--keep", multiple=True, help='Column to keep besides trajectory and time; repeat it, or "all".')
+@click.option(
+    "--keep", multiple=True, help='Column to keep besides trajectory and time; repeat it. Or "all", or "none".'
+)
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
 @click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
 @click.option("--sort", is_flag=True, help="Sort by trajectory and time first, on disk; OUT is in that order.")
@@ -140,7 +142,7 @@ def perturb_command(
         domain=_domain(domain),
         prior=None if prior is None else files.read(prior),
         round_to=_places(round_to),
-        keep="all" if keep == ("all",) else list(keep) or None,
+        keep={("all",): "all", ("none",): [], (): None}.get(keep, list(keep)),
         rng=seed,
         progress=sys.stderr.isatty(),
         **arguments,

@@ -17,7 +17,7 @@ import geotracs.frames as frames
 import geotracs.metrics as measures
 import geotracs.plans as plans
 import geotracs.randomness as randomness
-from geotracs.budget import Guarantee
+from geotracs.budget import Guarantee, recorded
 from geotracs.compare import DISPLACEMENT, chosen_metrics, displacement, group_labels, result_columns
 from geotracs.errors import InputError
 from geotracs.perturb import planned
@@ -146,7 +146,7 @@ def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.Dat
     """Perturb with several methods and epsilons and say what each cost, as `geotracs.sweep` does; computed at once.
 
     Each release is computed and compared where its partitions are, and thrown away. ``shuffle`` is as for `perturb`;
-    True brings the trajectories together once for all.
+    True brings the trajectories together again for each release, so for a large frame do that first, into files.
     """
     _check(ddf)
     if kwargs.get("shuffle") and kwargs.get("trajectory") is not None:
@@ -180,6 +180,11 @@ class DaskTracsAccessor:
     @property
     def guarantee(self) -> Guarantee:
         """What a perturbed frame promises; the number of its locations is not known."""
+        if not recorded(self._frame._meta.attrs):
+            raise InputError(
+                "This lazy frame carries no record of a perturbation. Use the frame that perturb() returned. dask "
+                "drops it when it reads files again; each of them has it: gpd.read_parquet(FILE).tracs.guarantee."
+            )
         return Guarantee.from_attrs(self._frame._meta.attrs)
 
 

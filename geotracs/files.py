@@ -25,6 +25,7 @@ from geotracs.errors import GeotracsError, InputError, warn
 PARQUET = (".parquet", ".geoparquet", ".pq")
 GPX = (".gpx",)
 CURVE = (".fgb",)
+SEQUENCES = (".geojsonl", ".geojsons", ".jsonl", ".ndjson")
 PAGES = (".html", ".htm")
 UNFINISHED = ".unfinished"
 TROUBLES = (DataSourceError, DataLayerError, OSError, ValueError, EOFError, NotImplementedError, OverflowError)
@@ -68,6 +69,7 @@ def read(
             layer = "track_points" if tracks else only_layer(path, layer)
             with quiet_gdal(path):
                 frame = gpd.read_file(path, layer=layer, engine="pyogrio")
+            check_all_read(path, len(frame))
             frame.attrs.update(_metadata(path, layer))
             frame = _tracks(frame, path.stem) if tracks else frame
     except GeotracsError:
@@ -290,6 +292,20 @@ def _check_whole(path: Path) -> None:
         length = 2 * int.from_bytes(start[24:], "big")
     if path.stat().st_size < length:
         raise InputError(f"{str(path)!r} is cut short: it should have {length:,} bytes. Copy it again.")
+
+
+def check_all_read(path: Path, rows: int) -> None:
+    """Refuse a sequence of GeoJSON objects of which GDAL left some out: it says nothing of those it cannot read."""
+    if not has_ending(path, SEQUENCES):
+        return
+    with path.open("rb") as file:
+        lines = marked = 0
+        for line in file:
+            lines += bool(line.strip())
+            marked += line.startswith(b"\x1e")  # where each record begins with a mark, it may have several lines
+    records = marked or lines
+    if rows != records:
+        raise InputError(f"{str(path)!r} is damaged or cut short: only {rows} of its {records} records can be read.")
 
 
 def only_layer(path: Path, named: str | None = None) -> str | None:

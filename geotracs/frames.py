@@ -287,7 +287,7 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
     if keep is None and lost:
         warn(
             f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
-            "keep=[...] (--keep) for those that do not, or keep=[] to leave this message out."
+            "keep=[...] (--keep) for those that do not, or keep=[] (--keep none) to leave this message out."
         )
     released = [(name, f"The kept column {name!r}", gdf[name]) for name in (*always, *asked)]
     if not isinstance(gdf.index, pd.RangeIndex):
@@ -452,6 +452,6 @@ def _labels(index: pd.Index, rows: np.ndarray) -> str:
     """Name a few rows: by label, or by position where labels could be coordinates themselves."""
     first = np.flatnonzero(rows)[:SHOWN]
     labels = index[first].tolist()
-    if all(isinstance(label, (str, int)) for label in labels):
+    if index.name not in CURVES and all(isinstance(label, int) for label in labels):
         return ", ".join(repr(label) for label in labels)
     return ", ".join(f"row {position}" for position in first)

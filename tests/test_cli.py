@@ -152,6 +152,16 @@ def test_command_line_is_the_function(run, source, tmp_path):
     assert files.read(out).attrs == same.attrs
 
 
+def test_nothing_kept_and_nothing_said(run, source, tmp_path):
+    out = tmp_path / "private.parquet"
+    arguments = ["perturb", source, out, "--eps", 2, "--domain", bbox(TOKYO), "--overwrite"]
+    assert "Columns left out" in run(*arguments)[2]
+    code, _, err = run(*arguments, "--keep", "none")
+    assert code == 0
+    assert "left out" not in err
+    assert files.read(out).columns.tolist() == ["geometry"]
+
+
 def test_domain_from_a_file(run, source, tmp_path):
     import shapely
 

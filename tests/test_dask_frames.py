@@ -191,6 +191,8 @@ def test_a_worker_killed_in_the_middle(ddf, client, tmp_path):
     back = pd.concat([gpd.read_parquet(part) for part in sorted((tmp_path / "out").glob("*.parquet"))])
     assert back.geometry.geom_equals(here(private).geometry).sum() == 398
     assert back.tracs.guarantee == private.tracs.guarantee
+    with pytest.raises(InputError, match="dask drops it when it reads files again"):
+        _ = dask_geopandas.read_parquet(tmp_path / "out").tracs.guarantee
 
 
 def arguments_of(task):

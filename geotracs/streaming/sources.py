@@ -240,10 +240,13 @@ class _Layer(Source):
             _,
             reader,
         ):
+            rows = 0
             for batch in reader:
+                rows += len(batch)
                 table = pa.Table.from_batches([batch]).select([*names, self.stored])
                 table = table.rename_columns([*names, self.geometry]).select(schema.names)
                 yield _cast(table.replace_schema_metadata(None), schema, self.path)
+        files.check_all_read(self.path, rows)
 
 
 def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source:
