@@ -68,6 +68,9 @@ def perturb(
     scheduler and the workers, can undo the perturbation. It is never shown.
     """
     _check(ddf)
+    for name in ("workers", "progress"):
+        if name in arguments:
+            raise InputError(f"`{name}` has no meaning for a dask frame; its scheduler sees to that. Leave it out.")
     given = planned(eps, method, rng=rng, **arguments)
     trajectory, unit = given["trajectory"], given["unit"]
     if given["domain"] is None:

@@ -344,6 +344,7 @@ def test_arguments_are_checked_at_once(ddf):
         ({"keep": ["nothing"]}, "no column 'nothing'"),
         ({"method": "k-rr"}, "give it with `round_to`"),
         ({"rng": "seed"}, "`rng` must be"),
+        ({"workers": 2}, "`workers` has no meaning for a dask frame"),
     ]:
         with pytest.raises(InputError, match=match):
             lazily(ddf, **{"eps": 4, **arguments})

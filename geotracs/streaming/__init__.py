@@ -144,8 +144,9 @@ def _stream(
         **arguments,
     )
     key = randomness.Key.fresh(randomness.source(arguments["rng"]))
+    lines = bool(sample.geom_type.eq("LineString").any())
     with blocks.bar(source.rows, progress, " rows") as advance:
-        release = Release(source, plan, key, rows, counted, workers, advance)
+        release = Release(source, plan, key, rows, lines, counted, workers, advance)
         sinks.write(target, release.layout, release.tables(), release.summary)
     if sort:
         source.remove()

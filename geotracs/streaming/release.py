@@ -31,6 +31,8 @@ class Release:
     ----------
     rows : int
         How many rows a batch has.
+    lines : bool
+        Whether the file holds lines, which get no column that says a place.
     counted : Counts, or None
         How many locations each trajectory has, if they share epsilon.
     advance : callable
@@ -43,6 +45,7 @@ class Release:
         plan: Plan,
         key: Key,
         rows: int,
+        lines: bool,
         counted: Counts | None,
         workers: int | None,
         advance: Callable[[int], Any],
@@ -54,7 +57,7 @@ class Release:
         self._locations = self._rows = 0
         self._kind: str | None = None
         self._corners: list[np.ndarray] = []
-        self.layout = self._layout()
+        self.layout = self._layout([] if lines else self._place_fields())
 
     def tables(self) -> Iterator[pa.Table]:
         """Return the release, a table at a time."""
@@ -89,13 +92,13 @@ class Release:
         bounds = None if corners is None else (*corners.min(axis=0).tolist(), *corners.max(axis=0).tolist())
         return Summary(self._kind, self._rows, bounds, self.guarantee().to_attrs())
 
-    def _layout(self) -> Layout:
+    def _layout(self, places: list[pa.Field]) -> Layout:
         source, plan = self._source, self._plan
         index = source.index if isinstance(source.index, list) else []
         fields = []
         for field in source.schema:
             if field.name == source.geometry:
-                fields += [*self._place_fields(), field]
+                fields += [*places, field]
             elif field.name in plan.kept or field.name in index:
                 fields.append(field)
         return Layout(pa.schema(fields), source.geometry, source.crs, source.index, source.others)
