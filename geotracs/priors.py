@@ -10,7 +10,7 @@ import pyproj
 import shapely
 
 import geotracs.crs as crs_
-import geotracs.frames as frames
+import geotracs.leaks as leaks
 from geotracs.domains.border import SIDE
 from geotracs.domains.transport import Base, outline
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
@@ -50,7 +50,7 @@ def weights(
     numbers = _numbers(prior, weight)
     present = ~(prior.geometry.isna() | prior.geometry.is_empty).to_numpy() & (numbers > 0)
     layer = prior.geometry[present]
-    if frames.made_of(layer, data):
+    if leaks.made_of(layer, data):
         warn(
             "`prior` has the coordinates of the private data, so it is not public: every report reveals something of "
             "it. Give public places, a census or a raster.",

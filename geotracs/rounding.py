@@ -11,7 +11,7 @@ import pandas as pd
 import shapely
 
 import geotracs.crs as crs_
-import geotracs.frames as frames
+import geotracs.leaks as leaks
 from geotracs.domains import Disc, Globe
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
 from geotracs.places import Cells, Grid, Points, Shapes
@@ -117,7 +117,7 @@ def prepare(
         raise CRSError("`round_to` has no CRS; set it with round_to.set_crs(...).")
     join = _checked_join(round_to, join)
     layer = round_to[~(round_to.geometry.isna() | round_to.geometry.is_empty).to_numpy()]
-    if frames.made_of(layer.geometry, data):
+    if leaks.made_of(layer.geometry, data):
         warn("`round_to` has the coordinates of the private data: rounding to it publishes them.", PrivacyWarning)
     moved = layer.geometry.to_crs(region.crs)
     bounds = moved.bounds.to_numpy() * region.crs.axis_info[0].unit_conversion_factor

@@ -22,6 +22,7 @@ ORDER = [
     "methods",
     "metrics",
     "crs",
+    "leaks",
     "frames",
     "priors",
     "regions",
