@@ -69,8 +69,8 @@ def holds_locations(gdf: gpd.GeoDataFrame, values: pd.Series) -> bool:
 
 
 def _is_binary(values: pd.Series) -> bool:
-    """Whether some of the first values are geometries in well-known binary."""
-    some = [bytes(value) for value in values[:5] if isinstance(value, (bytes, bytearray, memoryview))]
+    """Whether some values are geometries in well-known binary."""
+    some = [bytes(value) for value in values if isinstance(value, (bytes, bytearray, memoryview))]
     return any(shape is not None for shape in shapely.from_wkb(np.array(some, dtype=object), on_invalid="ignore"))
 
 

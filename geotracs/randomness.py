@@ -111,7 +111,8 @@ class Key:
         """Return a key for one of 2**63 parts of the release; their streams, and those of this key, are independent.
 
         So are those for other ``contents`` of the same part: were two locations ever reported with the same draws, the
-        difference of the reports would be that of the locations.
+        difference of the reports would be that of the locations. Without this key nobody can tell that they depend on
+        the contents: BLAKE2b with a key is a pseudorandom function.
         """
         own = Key.fresh(Keystream(self._bits, 2**63 + number))
         digest = hashlib.blake2b(key=own._bits, digest_size=KEY_BYTES)
