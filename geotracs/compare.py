@@ -80,7 +80,11 @@ def displacement(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> pd.
 
 
 def aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[gpd.GeoDataFrame, gpd.GeoDataFrame]:
-    """Return the rows that hold locations in both a frame and its release, in the order of the frame."""
+    """Return the rows that hold locations in both a frame and its release, in the order of the frame.
+
+    Rows belong together by their index. Where that is only their number, as in most files, a release that was sorted is
+    brought back into the order of the frame by its trajectories and times.
+    """
     frames.check(original, "original frame")
     frames.check(perturbed, "perturbed frame")
     if not original.index.equals(perturbed.index):
@@ -89,6 +93,8 @@ def aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[gp
         if len(original) != len(perturbed) or not perturbed.index.isin(original.index).all():
             raise InputError("The frames differ in their index; select the same rows of both.")
         perturbed = perturbed.loc[original.index]
+    elif isinstance(original.index, pd.RangeIndex):
+        perturbed = _in_order(original, perturbed)
     before, after = (shapely.get_num_coordinates(frame.geometry.values) for frame in (original, perturbed))
     both = (before > 0) & (after > 0)
     if not np.array_equal(before[both], after[both]):
@@ -96,6 +102,35 @@ def aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[gp
             "The frames differ in the number of locations of some rows; compare a frame with its own release."
         )
     return (original, perturbed) if both.all() else (original[both], perturbed[both])
+
+
+def _in_order(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
+    """Return the release in the order of the frame if it has the same trajectories and times in another one."""
+    record = perturbed.attrs.get("tracs", {})
+    names = [record.get(name) for name in ("trajectory", "time")]
+    names = [name for name in names if name in original and name in perturbed]
+    if not names:
+        return perturbed
+    here, there = (_hashes(frame, names) for frame in (original, perturbed))
+    if np.array_equal(here, there):
+        return perturbed
+    one, other = (np.argsort(hashes, kind="stable") for hashes in (here, there))  # sorting keeps rows alike in order
+    if not np.array_equal(here[one], there[other]):
+        return perturbed
+    rows = np.empty(len(one), dtype=np.int64)
+    rows[one] = other
+    return perturbed.iloc[rows].set_axis(original.index)
+
+
+def _hashes(frame: gpd.GeoDataFrame, names: list[str]) -> np.ndarray:
+    """Return a number for each row, the same for the same values in files of different kinds."""
+    table = pd.DataFrame({name: frame[name] for name in names})
+    for name, values in table.items():
+        if pd.api.types.is_datetime64_any_dtype(values):
+            table[name] = pd.to_datetime(values, utc=True).dt.as_unit("ns")
+        elif pd.api.types.is_numeric_dtype(values):
+            table[name] = values.astype(np.float64)
+    return pd.util.hash_pandas_object(table, index=False).to_numpy()
 
 
 def compare(

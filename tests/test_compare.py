@@ -301,3 +301,20 @@ def test_without_a_record_by_names_the_trajectory(release):
     assert by.to_numpy() == pytest.approx(expected.to_numpy(), rel=5e-3)  # the plane is another one
     with pytest.raises(InputError, match="no column 'nope'"):
         geotracs.compare(tracks, private, metrics="hausdorff", by="nope")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "gpkg"])
+def test_a_release_that_was_sorted_is_compared_in_the_order_of_the_frame(tmp_path, kind):
+    city = geotracs.datasets.sample_city(people=5, seed=1)
+    mixed = city.tracks.sample(frac=1, random_state=0).reset_index(drop=True)
+    mixed.loc[3, "t"] = mixed.loc[4, "t"]
+    source = geotracs.files.write(mixed, tmp_path / f"in.{kind}")
+    geotracs.perturb_file(
+        source, tmp_path / f"out.{kind}", 600, "tracs-d",
+        sort=True, domain=city.boundary.total_bounds, trajectory="person", time="t", keep=[],
+    )  # fmt: skip
+    before, after = geotracs.files.read(source), geotracs.files.read(tmp_path / f"out.{kind}")
+    assert before["person"].tolist() != after["person"].tolist()
+    assert geotracs.compare(before, after)["max"] < 5
+    coarse = after.assign(t=after["t"].dt.floor("D"))  # edited by hand: rows belong together by their number
+    assert geotracs.compare(before, coarse)["ae"] > 5
