@@ -2,7 +2,7 @@
 
 import functools
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import dask
@@ -12,6 +12,7 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor
+from dask.dataframe.utils import clear_known_categories
 
 import geotracs.frames as frames
 import geotracs.metrics as measures
@@ -67,24 +68,39 @@ def perturb(
     The call draws one key. It lives in the graph of the frame, so whoever has the graph, or can read the memory of the
     scheduler and the workers, can undo the perturbation. It is never shown.
     """
+    return _perturbed(ddf, eps, method, shuffle=shuffle, rng=rng, **arguments)
+
+
+def _perturbed(
+    ddf: dask_geopandas.GeoDataFrame,
+    eps: float,
+    method: str = "joint",
+    *,
+    shuffle: bool | None = None,
+    rng: int | np.random.Generator | None = None,
+    whole: str | None = None,
+    **arguments: Any,
+) -> dask_geopandas.GeoDataFrame:
+    """Perturb; ``whole`` is the column whose trajectories are known to be in one partition each."""
     _check(ddf)
-    for name in ("workers", "progress"):
-        if name in arguments:
-            raise InputError(f"`{name}` has no meaning for a dask frame; its scheduler sees to that. Leave it out.")
+    _check_arguments(shuffle, arguments.keys())
     given = planned(eps, method, rng=rng, **arguments)
     trajectory, unit = given["trajectory"], given["unit"]
-    if given["domain"] is None:
-        raise InputError(
-            "`domain` must be given for a dask frame: fitting it would need all private locations. Give a public "
-            "region, e.g. domain=(xmin, ymin, xmax, ymax)."
-        )
-    meta = ddf._meta
-    plan = plans.make(meta, data=gpd.GeoSeries([], crs=meta.crs), lengths=np.array([1]), **given)
+    _check_planned(given)
+    plan = plans.make(ddf._meta, data=gpd.GeoSeries([], crs=ddf.crs), lengths=np.array([1]), **given)
     key = randomness.Key.fresh(randomness.source(rng))
     together = plan.recipe.sequential or unit == "trajectory"
-    if together and trajectory is not None:  # lines are whole by themselves, and points are refused when they are seen
+    # Lines are whole by themselves, and points without a trajectory are refused when they are seen.
+    if together and trajectory is not None and trajectory != whole:
         ddf = _together(ddf, trajectory, shuffle, plan.recipe.name)
-    record = {"tracs": plan.guarantee(None, None).to_attrs()}
+    return _released(ddf, plan, key, together)
+
+
+def _released(
+    ddf: dask_geopandas.GeoDataFrame, plan: plans.Plan, key: randomness.Key, together: bool
+) -> dask_geopandas.GeoDataFrame:
+    """Return the lazy release: a task for each partition."""
+    meta, record = ddf._meta, {"tracs": plan.guarantee(None, None).to_attrs()}
     label = f"tracs-perturb-{uuid.uuid4().hex}"
     shared = dask.delayed(plan, name=f"{label}-plan", traverse=False)
     work = dask.delayed(_partition, pure=False)
@@ -97,7 +113,7 @@ def perturb(
         work(part, shared, key, number, columns, together, record, dask_key_name=f"{label}-{number}")
         for number, part in enumerate(parts)
     ]
-    private = plan.apply(meta, plan.read(meta), key)
+    private = clear_known_categories(plan.apply(meta, plan.read(meta), key))
     private.attrs = record
     return dd.from_delayed(released, meta=private, divisions=divisions, verify_meta=False)
 
@@ -140,8 +156,8 @@ def compare(
     if by is None:
         values = _summary(groups.get(None, _Distances(len(within))), within)
         return pd.Series(values, name="metres")[result_columns(chosen, values)]
-    table = pd.DataFrame({label: _summary(distances, within) for label, distances in groups.items()}).T
-    table.index.name = by
+    labels = pd.Index([np.nan if label is None else label for label in groups], name=by)
+    table = pd.DataFrame([_summary(distances, within) for distances in groups.values()], index=labels)
     return table[result_columns(chosen, table.columns)]
 
 
@@ -149,12 +165,15 @@ def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.Dat
     """Perturb with several methods and epsilons and say what each cost, as `geotracs.sweep` does; computed at once.
 
     Each release is computed and compared where its partitions are, and thrown away. ``shuffle`` is as for `perturb`;
-    True brings the trajectories together again for each release, so for a large frame do that first, into files.
+    True brings the trajectories together for each release, so for a large frame do that first, into files.
     """
     _check(ddf)
-    if kwargs.get("shuffle") and kwargs.get("trajectory") is not None:
-        ddf, kwargs["shuffle"] = _shuffled(ddf, kwargs["trajectory"]), False
-    return run_sweep(Engine(perturb, compare, functools.partial(perturb, ddf)), ddf, *args, **kwargs)
+    whole, shuffle = kwargs.get("trajectory"), kwargs.get("shuffle")
+    _check_arguments(shuffle, kwargs.keys() - {"progress"})
+    if whole is not None and shuffle is not None:
+        ddf = _together(ddf, whole, shuffle, "sweep")
+    each = functools.partial(_perturbed, whole=None if shuffle is None else whole)
+    return run_sweep(Engine(each, compare, functools.partial(each, ddf)), ddf, *args, **kwargs)
 
 
 @register_dataframe_accessor("tracs")
@@ -197,6 +216,28 @@ def _check(ddf: Any) -> None:
     frames.check(ddf._meta, "dask frame")
 
 
+def _check_arguments(shuffle: Any, names: Set[str]) -> None:
+    for name in ("workers", "progress", "sort", "batch_rows"):
+        if name in names:
+            raise InputError(f"`{name}` has no meaning for a dask frame; leave it out.")
+    if shuffle not in (None, True, False):
+        raise InputError(f"`shuffle` must be True, False or None, got {shuffle!r}.")
+
+
+def _check_planned(given: dict[str, Any]) -> None:
+    """Refuse what would need all partitions to be seen first."""
+    if given["domain"] is None:
+        raise InputError(
+            "`domain` must be given for a dask frame: fitting it would need all private locations. Give a public "
+            "region, e.g. domain=(xmin, ymin, xmax, ymax)."
+        )
+    if given["unit"] == "trajectory" and (given["method"] == "auto" or given["fit"] == "best"):
+        raise InputError(
+            'method="auto" and fit="best" depend on how long trajectories are if they share epsilon, which is not '
+            "known of a dask frame; choose a method and a fit, e.g. with geotracs.advise."
+        )
+
+
 def _together(ddf: Any, trajectory: str, shuffle: bool | None, name: str) -> dask_geopandas.GeoDataFrame:
     """Return the frame with whole trajectories in its partitions."""
     if shuffle is None:
@@ -214,17 +255,31 @@ def _together(ddf: Any, trajectory: str, shuffle: bool | None, name: str) -> das
 
 def _shuffled(ddf: Any, trajectory: str) -> dask_geopandas.GeoDataFrame:
     frames.check_columns(ddf._meta, [trajectory])
-    numbers = pd.api.types.is_numeric_dtype(ddf._meta[trajectory])
-    ddf = ddf.map_partitions(_check_numbers, trajectory, numbers, meta=ddf._meta)
+    ddf = ddf.map_partitions(_check_kind, trajectory, _shuffled_as(ddf._meta[trajectory]), meta=ddf._meta)
     # By tasks: the other ways leave the rows of a partition in an order that differs from run to run.
     return ddf.shuffle(on=trajectory, shuffle_method="tasks")
 
 
-def _check_numbers(part: gpd.GeoDataFrame, trajectory: str, numbers: bool) -> gpd.GeoDataFrame:
-    """Refuse texts where others have numbers: dask would not bring equal ones together."""
-    if len(part) and pd.api.types.is_numeric_dtype(part[trajectory]) != numbers:
+def _check_kind(part: gpd.GeoDataFrame, trajectory: str, kind: tuple[str, bool]) -> gpd.GeoDataFrame:
+    """Refuse labels of another kind than the frame says: dask would not bring equal ones together."""
+    if len(part) and _shuffled_as(part[trajectory]) != kind:
         raise InputError(_not_alike(trajectory))
     return part
+
+
+def _shuffled_as(column: pd.Series) -> tuple[str, bool]:
+    """Return of which kind labels are to dask, which brings numbers to one type first, and whether as categories."""
+    kind = "number" if pd.api.types.is_numeric_dtype(column) else _kind(column)
+    return kind, isinstance(column.dtype, pd.CategoricalDtype)
+
+
+def _kind(column: pd.Series) -> str:
+    """Return of which kind labels are: equal labels of one kind have the same key."""
+    labels = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+    if pd.api.types.is_integer_dtype(labels):
+        return "integer"
+    texts = pd.api.types.is_object_dtype(labels) or pd.api.types.is_string_dtype(labels)
+    return "text" if texts else str(labels.dtype)
 
 
 def _not_alike(trajectory: str) -> str:
@@ -236,13 +291,7 @@ def _not_alike(trajectory: str) -> str:
 
 def _labels(column: pd.Series) -> tuple[str, np.ndarray]:
     """Return of which kind the labels of a partition are, and their keys, which say something within a kind only."""
-    categories = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
-    kind = str(categories.dtype)
-    if pd.api.types.is_integer_dtype(categories):
-        kind = "integer"
-    elif pd.api.types.is_object_dtype(categories) or pd.api.types.is_string_dtype(categories):
-        kind = "text"
-    return kind, np.unique(keys(column.dropna().drop_duplicates()))
+    return _kind(column), np.unique(keys(column.dropna().drop_duplicates()))
 
 
 def _check_whole(partitions: Sequence[tuple[str, np.ndarray]], trajectory: str) -> None:
@@ -312,21 +361,31 @@ class _Distances:
         return both
 
     def quantile(self, part: float) -> float:
-        """Return about the distance that this part of them is below."""
-        cell = self.cells[np.searchsorted(np.cumsum(self.counts), part * (self.count - 1), side="right")]
-        low, high = (np.array([cell, cell + 1]) << FINE).view(np.float64)
-        return float(min((low + high) / 2, self.largest))
+        """Return about the distance that this part of them is below, between two of them where need be."""
+        position = part * (self.count - 1)
+        first = np.floor(position)
+        ranks = np.minimum([first, first + 1], self.count - 1)
+        cells = self.cells[np.searchsorted(np.cumsum(self.counts), ranks, side="right")]
+        low, high = ((cells + side << FINE).view(np.float64) for side in (0, 1))
+        return float(np.interp(position % 1, [0, 1], np.minimum((low + high) / 2, self.largest)))
 
 
 def _distances(
     before: gpd.GeoDataFrame, after: gpd.GeoDataFrame, by: str | None, within: list[float]
 ) -> dict[Any, _Distances]:
-    metres = displacement(before, after)
+    try:
+        metres = displacement(before, after)
+    except InputError as error:
+        raise InputError(
+            f"{error} (A release with shuffle=True has its rows in other partitions than the frame; compare it with "
+            'ddf.shuffle(on=TRAJECTORY, shuffle_method="tasks").)'
+        ) from None
     if by is None:
         return {None: _Distances.of(metres.to_numpy(), within)}
     labels = group_labels(before, after, by)
     groups = metres.groupby(labels, sort=False, dropna=False)
-    return {label: _Distances.of(own.to_numpy(), within) for label, own in groups}
+    # A missing label is None, which is the same wherever it comes from; NaN is not.
+    return {None if pd.isna(label) else label: _Distances.of(own.to_numpy(), within) for label, own in groups}
 
 
 def _joined(partial: Iterable[dict[Any, _Distances]]) -> dict[Any, _Distances]:

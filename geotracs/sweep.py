@@ -20,13 +20,15 @@ from geotracs.errors import InputError, warn
 from geotracs.methods import METHODS
 from geotracs.perturb import perturb
 
+EPSILONS, CHOSEN = (1, 2, 4, 6, 8, 10), ("joint", "tracs-c", "tracs-d")
+"""What is tried unless something else is asked for."""
 Variants = dict[str, dict[str, Any]]
 
 
 def sweep(
     gdf: gpd.GeoDataFrame,
-    eps: Sequence[float] = (1, 2, 4, 6, 8, 10),
-    methods: Sequence[str] | Mapping[str, str | Mapping[str, Any]] = ("joint", "tracs-c", "tracs-d"),
+    eps: Sequence[float] = EPSILONS,
+    methods: Sequence[str] | Mapping[str, str | Mapping[str, Any]] = CHOSEN,
     repeats: int = 5,
     *,
     within: Sequence[float] = metrics.WITHIN,
@@ -93,8 +95,8 @@ class Engine(NamedTuple):
 def run(
     engine: Engine,
     gdf: Any,
-    eps: Sequence[float] = (1, 2, 4, 6, 8, 10),
-    methods: Sequence[str] | Mapping[str, str | Mapping[str, Any]] = ("tracs-c", "tracs-d"),
+    eps: Sequence[float] = EPSILONS,
+    methods: Sequence[str] | Mapping[str, str | Mapping[str, Any]] = CHOSEN,
     repeats: int = 5,
     *,
     within: Sequence[float] = metrics.WITHIN,

@@ -1,3 +1,4 @@
+import hashlib
 import os
 import pickle
 
@@ -84,3 +85,12 @@ def test_seeds_warn_and_reproduce():
 def test_bad_rng(rng):
     with pytest.raises(InputError, match="`rng` must be"):
         source(rng)
+
+
+def test_parts_have_other_streams_than_the_whole():
+    """The key of a part is made of no word that locations are drawn with."""
+    key = Key(bytes(32))
+    made_of_a_stream = [Key.fresh(key.stream(number))._bits for number in range(9)]
+    made_of_it = [hashlib.blake2b(key=bits, digest_size=32).digest() for bits in made_of_a_stream]
+    parts = [key.part(number)._bits for number in range(9)]
+    assert len({*made_of_a_stream, *made_of_it, *parts}) == 27
