@@ -148,7 +148,7 @@ def run(
             raise
 
     # One more than there are cores: while one waits for the interpreter, another can work.
-    workers = workers or (os.cpu_count() or 1) + 1
+    workers = workers or _cores() + 1
     with bar(sum(block.part.stop - block.part.start for block in blocks), progress, " locations") as advance:
         if workers == 1 or len(blocks) < 2:
             for block, relay in zip(blocks, relays, strict=True):
@@ -165,6 +165,11 @@ def run(
     return relays[-1].told.result() if relays else before
 
 
+def _cores() -> int:
+    """Return how many cores this process may use, which on a cluster are not all that there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @functools.cache
 def _threads(workers: int, process: int) -> ThreadPoolExecutor:
     """Threads that stay, since pyproj prepares its work anew in each; a forked process has none of its parent's."""
@@ -172,14 +177,16 @@ def _threads(workers: int, process: int) -> ThreadPoolExecutor:
 
 
 @contextmanager
-def bar(total: int | None, progress: bool | None, unit: str) -> Iterator[Callable[[int], Any]]:
-    """A progress bar, or nothing; None shows it where someone is looking."""
+def bar(
+    total: int | None, progress: bool | None, unit: str, what: str = "Perturbing"
+) -> Iterator[Callable[[int], Any]]:
+    """A progress bar that says what is done, or nothing; None shows it where someone is looking."""
     if not (_somebody_looks() if progress is None else progress):
         yield lambda _: None
         return
     from tqdm.auto import tqdm  # here, because it complains at import in a notebook without widgets
 
-    with tqdm(total=total, unit=unit, unit_scale=True) as shown:
+    with tqdm(total=total, unit=unit, unit_scale=True, desc=what) as shown:
         yield shown.update
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import signal
 import sys
 import threading
@@ -36,7 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line: bad input is one line on standard error and exit code 2."""
     warnings.showwarning = _show_warning
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _stop)  # so that what is unfinished is removed
+        for name in ("SIGTERM", "SIGHUP"):  # so that what is unfinished is removed; nohup ignores the second
+            if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
+                signal.signal(getattr(signal, name), _stop)
     try:
         code = cli.main(arguments, prog_name="geotracs", standalone_mode=False)
     except click.UsageError as error:
@@ -47,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Stopped; nothing was written.", err=True)
+        click.echo("Stopped; nothing unfinished is left.", err=True)
         sys.exit(130)
     sys.exit(code or 0)
 
@@ -110,7 +113,7 @@ def _input_options(command: Any) -> Any:
 )
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
 @click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
-@click.option("--sort", is_flag=True, help="Sort by trajectory and time first, on disk; OUT is in that order.")
+@click.option("--sort", is_flag=True, help="Bring trajectories together first, each by time, on disk; OUT is so.")
 @click.option("--batch-rows", type=int, help="About how many rows are in memory at a time.")
 @click.option("--workers", type=int, help="How many threads work at a time; by default one more than the cores.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
@@ -130,7 +133,7 @@ def perturb_command(
         geotracs perturb checkins.csv private.csv --eps 2 --method tracs-d --option start=corner \\
                  --domain 139.4,35.5,139.9,35.9 --trajectory user --time time --x lon --y lat
     """
-    files.check_free(target, overwrite=overwrite, folder=Path(source).is_dir())
+    files.check_free(target, overwrite=overwrite, folder=os.path.isdir(source))
     guarantee = perturb_file(
         source,
         target,

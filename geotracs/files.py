@@ -18,17 +18,23 @@ import pyarrow as pa
 import pyogrio
 import shapely
 from pyogrio.errors import DataLayerError, DataSourceError
+from shapely.errors import ShapelyError
 
 import geotracs.crs as crs_
 from geotracs.errors import GeotracsError, InputError, warn
 
 PARQUET = (".parquet", ".geoparquet", ".pq")
-GPX = (".gpx",)
+BESIDE = ("_metadata", "_success", ".crc")
+"""What may lie beside GeoParquet files in their folder."""
+GPX, GML, SHAPEFILE = (".gpx",), (".gml",), (".shp", ".dbf", ".shx")
 CURVE = (".fgb",)
 SEQUENCES = (".geojsonl", ".geojsons", ".jsonl", ".ndjson")
 PAGES = (".html", ".htm")
-UNFINISHED = ".unfinished"
-TROUBLES = (DataSourceError, DataLayerError, OSError, ValueError, EOFError, NotImplementedError, OverflowError)
+GDAL_THREADS = "OGR_GPKG_NUM_THREADS"
+UNFINISHED, REPLACED = ".unfinished", "replaced"
+TROUBLES = (
+    DataSourceError, DataLayerError, OSError, ValueError, EOFError, NotImplementedError, OverflowError, ShapelyError,
+)  # fmt: skip
 """What reading and writing files can raise; `ValueError` is also that of pyarrow."""
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
@@ -54,14 +60,14 @@ def read(
     """
     name, _, suffix = str(path).partition("|layername=")  # as QGIS writes it
     path, layer = Path(name), layer or suffix or None
-    if not path.exists():
+    if not os.path.exists(path):  # which, other than Path's, never raises
         raise InputError(f"There is no file {name!r}.")
     try:
         if parquet_parts(path):
             frame = _joined([gpd.read_parquet(part) for part in parquet_parts(path)])
         elif has_ending(path, CSV):
             # At once: in pieces, a label would be a number in one and a text in another, and so two trajectories.
-            table = pd.read_csv(path, sep="\t" if ".tsv" in path.name.lower() else ",", low_memory=False)
+            table = pd.read_csv(path, sep=separator(path), low_memory=False)
             return from_table(table, x, y, crs)
         else:
             check_layer(path)
@@ -117,10 +123,15 @@ def quiet_gdal(path: Path, where: str = "pyogrio|geopandas|geotracs") -> Iterato
         elif "successfully parsed" not in str(message):
             troubles.append(message)
 
+    threads = pyogrio.get_gdal_config_option(GDAL_THREADS)
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=RuntimeWarning, module=f".*({where})")
         warnings.showwarning = note
-        yield
+        pyogrio.set_gdal_config_options({GDAL_THREADS: 1})  # threads of its own write to stderr themselves
+        try:
+            yield
+        finally:
+            pyogrio.set_gdal_config_options({GDAL_THREADS: threads})
     if troubles:
         warn(f"GDAL gave {len(troubles)} warning(s) while reading {str(path)!r}; check that it is complete.")
 
@@ -132,7 +143,7 @@ def complete(path: Path) -> Iterator[Path]:
     if earlier:
         warn(
             f"An earlier run to {str(path)!r} was stopped and left {', '.join(earlier)} behind. If it is not still "
-            "running, remove that folder; it may hold original locations."
+            f"running, remove that folder; it may hold original locations.{_held(earlier)}"
         )
     try:
         folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
@@ -141,10 +152,13 @@ def complete(path: Path) -> Iterator[Path]:
     try:
         yield folder / path.name
         if path.is_dir():
-            os.rename(path, folder / "replaced")
-            os.rename(folder / path.name, path)
+            _replace_folder(path, folder / path.name, folder / REPLACED)
             return
-        for part in sorted(folder.iterdir()):  # a shapefile is several files
+        parts = sorted(folder.iterdir())  # a shapefile is several files
+        taken = [part.name for part in parts if not path.exists() and (path.parent / part.name).exists()]
+        if taken:
+            raise InputError(f"{str(path)!r} cannot be written: {taken[0]!r} is there and would be replaced, too.")
+        for part in parts:
             os.replace(part, path.parent / part.name)
     except GeotracsError:
         raise
@@ -158,12 +172,31 @@ def complete(path: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _replace_folder(path: Path, new: Path, old: Path) -> None:
+    """Put a new folder in the place of one that is moved away, and that one back if it is stopped in between."""
+    try:
+        os.rename(path, old)
+        os.rename(new, path)
+    except BaseException:
+        if old.exists() and not path.exists():
+            os.rename(old, path)
+        raise
+
+
+def _held(earlier: list[str]) -> str:
+    """Say which of the folders that runs left behind hold what they were about to replace."""
+    held = [str(old) for old in (Path(folder) / REPLACED for folder in earlier) if old.exists()]
+    return f" Before that, move {', '.join(held)} back: it is what was there before." if held else ""
+
+
 def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False, folder: bool = False) -> Path:
     """Return the path if a file of locations, a page, or a folder of GeoParquet files can be written there."""
     path = Path(path)
-    if path.exists() and not overwrite:
+    if os.path.exists(path) and not overwrite:
         raise InputError(f"{str(path)!r} exists already; use --overwrite (overwrite=True) to replace it.")
-    if not path.parent.is_dir():
+    if os.path.isdir(path) and not all(has_ending(part, (*PARQUET, *BESIDE)) for part in path.iterdir()):
+        raise InputError(f"{str(path)!r} is a folder that holds other things than GeoParquet files; give another name.")
+    if not os.path.isdir(path.parent):
         raise InputError(f"There is no folder {str(path.parent)!r}.")
     if page:
         if not has_ending(path, PAGES):
@@ -182,7 +215,7 @@ def _write(frame: gpd.GeoDataFrame, path: Path) -> None:
     if has_ending(path, PARQUET):
         frame.to_parquet(path)
     elif has_ending(path, CSV):
-        to_table(frame).to_csv(path, sep="\t" if ".tsv" in path.name.lower() else ",", index=False)
+        to_table(frame).to_csv(path, sep=separator(path), index=False)
     elif path.suffix.lower() == ".gpkg":
         frame.to_file(path, engine="pyogrio", layer_metadata={"tracs": json.dumps(frame.attrs.get("tracs", {}))})
     else:
@@ -193,6 +226,12 @@ def parquet_parts(path: Path) -> list[Path]:
     """Return the GeoParquet files of a folder in the order of their numbers, or the file that this is; if any."""
     if not path.is_dir():
         return [path] if has_ending(path, PARQUET) else []
+    deeper = [part.relative_to(path).parts for part in path.rglob("*.parquet")]
+    if any(len(parts) > 1 and not parts[0].startswith((".", "_")) for parts in deeper):
+        raise InputError(
+            f"{str(path)!r} has GeoParquet files in folders within it, such as key=value. Give one of them, or "
+            "read all with dask_geopandas.read_parquet."
+        )
 
     def numbers(part: Path) -> list[tuple[int, str]]:
         return [(int(word), "") if word.isdigit() else (-1, word) for word in re.split(r"(\d+)", part.name)]
@@ -209,7 +248,8 @@ def _joined(parts: list[gpd.GeoDataFrame]) -> gpd.GeoDataFrame:
 def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> gpd.GeoDataFrame:
     """Return a table with coordinate columns as a frame."""
     # Also where the columns were not parted: a first line of locations must not be quoted as their names.
-    if any(_is_number(word) for column in table.columns for word in re.split(r"[;|\t]", str(column))):
+    names = [str(column) for column in table.columns]
+    if any(re.search(r"\d[.]\d{3}", name) or any(map(_is_number, re.split(r"[;|\t]", name))) for name in names):
         raise InputError("The CSV file seems to have no header line; add one that names the columns.")
     (x, degrees), (y, _) = _coordinate(table, x, LONGITUDES, "x"), _coordinate(table, y, LATITUDES, "y")
     if crs is None and not degrees:
@@ -268,11 +308,8 @@ def _tracks(points: gpd.GeoDataFrame, name: str) -> gpd.GeoDataFrame:
 
 def check_layer(path: Path) -> None:
     """Refuse what GDAL would refuse without a reason, or read as far as it goes without an error."""
-    if path.is_dir() and next(path.rglob("*.parquet"), None) is not None:
-        raise InputError(
-            f"{str(path)!r} has GeoParquet files only in folders within it, such as key=value. Give one of them, "
-            "or read all with dask_geopandas.read_parquet."
-        )
+    if path.is_dir() and not any(path.iterdir()):
+        raise InputError(f"{str(path)!r} is an empty folder: it holds no GeoParquet files.")
     if has_ending(path, (".shp",)):
         _check_whole(path)
         for table in (path.with_suffix(ending) for ending in (".dbf", ".DBF")):
@@ -295,17 +332,32 @@ def _check_whole(path: Path) -> None:
 
 
 def check_all_read(path: Path, rows: int) -> None:
-    """Refuse a sequence of GeoJSON objects of which GDAL left some out: it says nothing of those it cannot read."""
-    if not has_ending(path, SEQUENCES):
-        return
-    with path.open("rb") as file:
-        lines = marked = 0
-        for line in file:
-            lines += bool(line.strip())
-            marked += line.startswith(b"\x1e")  # where each record begins with a mark, it may have several lines
-    records = marked or lines
+    """Refuse a file of which GDAL left some out: it says nothing of those it cannot read."""
+    records = rows
+    if has_ending(path, CURVE):
+        records = pyogrio.read_info(path)["features"]
+    elif has_ending(path, SEQUENCES) and pyogrio.read_info(path)["driver"] == "GeoJSONSeq":
+        records, whole = _records(path)
+        if not whole:
+            raise InputError(f"{str(path)!r} is cut short: its last record is not complete. Copy it again.")
     if rows < records:
         raise InputError(f"{str(path)!r} is damaged or cut short: only {rows} of its {records} records can be read.")
+
+
+def _records(path: Path) -> tuple[int, bool]:
+    """Return how many objects a sequence of GeoJSON has, and whether the last is complete."""
+    lines = marked = 0
+    last = b""
+    with path.open("rb") as file:
+        for line in file:
+            mark = line.startswith(b"\x1e")  # where each record begins with one, it may have several lines
+            lines, marked = lines + bool(line.strip()), marked + mark
+            last = last + line if marked and not mark else line if line.strip() else last
+    try:
+        json.loads(last.strip(b"\x1e\r\n "))
+    except ValueError:
+        return marked or lines, False
+    return marked or lines, True
 
 
 def only_layer(path: Path, named: str | None = None) -> str | None:
@@ -324,6 +376,11 @@ def only_layer(path: Path, named: str | None = None) -> str | None:
 def _metadata(path: Path, layer: str | None) -> dict[str, Any]:
     stored = pyogrio.read_info(path, layer=layer).get("layer_metadata") or {}
     return {"tracs": json.loads(stored["tracs"])} if "tracs" in stored else {}
+
+
+def separator(path: Path) -> str:
+    """Return what is between the columns of a CSV file of this name."""
+    return "\t" if ".tsv" in path.name.lower() else ","
 
 
 def has_ending(path: Path, endings: tuple[str, ...]) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import geopandas as gpd
 import numpy as np
@@ -187,7 +186,8 @@ def _tracks(
 def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
     """Refuse what is not a GeoDataFrame with an active geometry and a CRS."""
     if not isinstance(gdf, gpd.GeoDataFrame):
-        raise InputError(f"The {name} must be a GeoDataFrame, got {type(gdf).__name__}.")
+        kind = f"{type(gdf).__module__.partition('.')[0]}.{type(gdf).__name__}"
+        raise InputError(f"The {name} must be a GeoDataFrame of geopandas, got a {kind}.")
     if gdf.active_geometry_name is None or gdf.active_geometry_name not in gdf.columns:
         raise InputError(f"The {name} has no active geometry column; choose one with gdf.set_geometry(...).")
     if (gdf.columns == gdf.active_geometry_name).sum() > 1:
@@ -217,10 +217,9 @@ def output(
     gdf: gpd.GeoDataFrame,
     geometry: np.ndarray,
     kept: list[str],
-    attrs: dict[str, Any],
     added: pd.DataFrame | None = None,
 ) -> gpd.GeoDataFrame:
-    """Return a new frame with the given geometries, only the kept columns, and added ones for its points."""
+    """Return a new frame with the given geometries, only the kept columns, added ones for its points, and no attrs."""
     active = gdf.active_geometry_name
     out = gdf[[column for column in gdf.columns if column in {*kept, active}]].copy()
     for column in kept:
@@ -236,7 +235,7 @@ def output(
         aligned = added.set_axis(rows).reindex(range(len(out))).set_axis(out.index)
         for position, column in enumerate(added.columns, start=out.columns.get_loc(active)):
             out.insert(position, column, aligned[column])
-    out.attrs = attrs
+    out.attrs = {}
     return out
 
 
@@ -262,7 +261,11 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
         released += [(f"The index level {name!r}", values) for name, values in levels.items()]
     for what, values in released:
         if leaks.holds_locations(gdf, values):
-            warn(f"{what} holds the original locations, so the release does too; leave it out.", PrivacyWarning)
+            warn(
+                f"{what} holds the original locations, so the release does too; leave it out, an index with "
+                "reset_index(drop=True).",
+                PrivacyWarning,
+            )
     return [column for column in gdf.columns if column in {*asked, *always}]
 
 

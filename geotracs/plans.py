@@ -78,7 +78,7 @@ class Plan:
     def apply(self, gdf: gpd.GeoDataFrame, tracks: frames.Tracks, key: Key, **arguments: Any) -> gpd.GeoDataFrame:
         """Return the release of a frame; the arguments are those of `reports`."""
         xy, added, _ = self.reports(tracks, key, **arguments)
-        return frames.output(gdf, tracks.rebuild(xy), self.kept, {}, added)
+        return frames.output(gdf, tracks.rebuild(xy), self.kept, added)
 
     def reports(
         self,

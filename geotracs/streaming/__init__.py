@@ -1,5 +1,6 @@
 """Files of any size, in bounded memory: read a batch of rows, perturb it, write it."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -53,8 +54,8 @@ def perturb_file(
     src : path
         Anything that `geotracs.files.read` reads, or a folder of GeoParquet files.
     dst : path
-        The ending of its name says the kind of file; a name without one is a folder of GeoParquet files. It appears
-        only when it is complete.
+        The ending of its name says the kind of file; a name without one is a folder of GeoParquet files, if ``src`` is
+        one. It appears only when it is complete.
     eps, method, keep, rng, workers
         As for `perturb`.
     batch_rows : int, optional
@@ -99,12 +100,11 @@ def perturb_file(
     if batch_rows is not None and (not isinstance(batch_rows, (int, np.integer)) or batch_rows < 1):
         raise InputError(f"`batch_rows` must be a whole number of at least 1, got {batch_rows!r}.")
     original = Path(str(src).partition("|")[0])
-    dst = files.check_free(dst, overwrite=overwrite, folder=original.is_dir())
-    if dst.exists() and original.exists() and dst.samefile(original):
-        raise InputError("OUT is IN (`dst` is `src`): the original locations would be lost. Give another name.")
+    _check_apart(original, Path(dst))
+    dst = files.check_free(dst, overwrite=overwrite, folder=os.path.isdir(original))
     given = {"keep": keep, "rng": rng, **arguments}
     with files.quiet_gdal(Path(src)):
-        source = open_source(src, layer=layer, x=x, y=y, crs=input_crs)
+        source = open_source(src, layer=layer, x=x, y=y, crs=input_crs, progress=progress)
     if not sort and files.has_ending(source.path, files.CURVE) and not files.has_ending(dst, files.CURVE):
         warn(
             "The rows of a FlatGeobuf file are in the order of a curve through their locations, and so are those of "
@@ -135,8 +135,9 @@ def _stream(
     frames.check(sample)
     frames.check_columns(sample, [name for name in (trajectory, time) if name is not None])
     if sort:
-        source = sort_out_of_core(source, trajectory, time, target.with_name(f"{target.name}.sorting"), rows)
-    counted = count(source, trajectory, rows) if unit == "trajectory" else None
+        folder = target.with_name(f"{target.name}.sorting")
+        source = sort_out_of_core(source, trajectory, time, folder, rows, progress)
+    counted = count(source, trajectory, rows, progress) if unit == "trajectory" else None
     plan = plans.make(
         sample,
         data=_extent(source, arguments["domain"]),
@@ -151,6 +152,18 @@ def _stream(
     if sort:
         source.remove()
     return release.guarantee()
+
+
+def _check_apart(original: Path, dst: Path) -> None:
+    """Refuse to write over what is read, or into a folder that is."""
+    here, there = original.resolve(), dst.resolve()
+    if here.is_relative_to(there) or (os.path.exists(dst) and os.path.exists(original) and dst.samefile(original)):
+        raise InputError("OUT is IN, or holds it: the original locations would be lost. Give another name.")
+    shapefiles = all(files.has_ending(path, files.SHAPEFILE) for path in (here, there))
+    if shapefiles and str(here.with_suffix("")).lower() == str(there.with_suffix("")).lower():
+        raise InputError("OUT is a part of the shapefile IN, whose locations would be lost. Give another name.")
+    if os.path.isdir(original) and there.is_relative_to(here):
+        raise InputError("OUT is inside the folder IN, where it would be read as a part of IN. Give another folder.")
 
 
 def _extent(source: Source, domain: Any) -> gpd.GeoSeries:

@@ -14,7 +14,7 @@ import geotracs.blocks as blocks
 import geotracs.frames as frames
 import geotracs.streaming.wkb as wkb
 from geotracs.budget import Guarantee
-from geotracs.errors import InputError
+from geotracs.errors import DomainError, InputError
 from geotracs.plans import Plan
 from geotracs.randomness import Key
 from geotracs.streaming.counts import Counts, keys
@@ -52,8 +52,8 @@ class Release:
     ) -> None:
         self._source, self._plan, self._key, self._batch = source, plan, key, rows
         self._counted, self._workers, self._advance = counted, workers, advance
-        self._seen, self._longest, self._last = Counts(), 0, (None, None)
-        self._before: Any = None
+        self._seen, self._longest = Counts(), 0
+        self._before: Any = None  # the last report, where the next piece goes on inside a trajectory
         self._locations = self._rows = 0
         self._kind: str | None = None
         self._corners: list[np.ndarray] = []
@@ -62,20 +62,23 @@ class Release:
     def tables(self) -> Iterator[pa.Table]:
         """Return the release, a table at a time."""
         columns = [*self.layout.schema.names, self._plan.trajectory, self._plan.time]
-        waiting = None
+        waiting, enough = None, 0
         for table, last in _with_last(self._source.tables(self._batch, columns)):
             waiting = table if waiting is None else pa.concat_tables([waiting, table])
+            if len(waiting) < enough and not last:
+                continue
             tracks = self._read(waiting)
             parts = self._plan.cut(tracks, self._locations, self._before is not None)
             n = len(tracks.xy)
             done = n if last else blocks.finished(n, parts, self._locations)
             if n and not done:
+                enough = 2 * len(waiting)  # or small batches would be read again and again
                 continue
             rows = _rows_of(tracks, done)
             goes_on = any(block.goes_on for block in parts if block.part.start == done)
             parts = [block for block in parts if block.part.start < done]
             yield self._perturbed(waiting.slice(0, rows), tracks.head(done, rows), parts, goes_on)
-            waiting = waiting.slice(rows)
+            waiting, enough = waiting.slice(rows), 0
         own = self._kind == "LineString" and self._plan.trajectory is None  # lines that are a trajectory each
         if self._counted is not None and not own and not self._counted.equals(self._seen):
             raise InputError(
@@ -101,7 +104,8 @@ class Release:
                 fields += [*places, field]
             elif field.name in plan.kept or field.name in index:
                 fields.append(field)
-        return Layout(pa.schema(fields), source.geometry, source.crs, source.index, source.others)
+        fields = [f.with_type(_unordered(f.type)) for f in fields]
+        return Layout(pa.schema(fields), source.geometry, source.crs, source.index, source.others, source.nullable)
 
     def _place_fields(self) -> list[pa.Field]:
         rounding = self._plan.rounding
@@ -132,18 +136,22 @@ class Release:
         if labels is None:
             self._longest = max(self._longest, int(tracks.lengths.max(initial=0)))
         elif len(tracks.xy):
-            if self._plan.recipe.sequential:
-                self._check_order(labels, tracks.times)
+            new = labels[1:] if self._before is not None else labels
+            if self._plan.recipe.sequential and self._seen.of(new).any():  # within a piece, `_read` sees it
+                raise InputError(self._unsorted())
             self._seen.add(labels, tracks.lengths)
             lengths = None if self._counted is None else self._counted.of(labels)
-        xy, added, last = self._plan.reports(
-            tracks, self._key, parts=parts, lengths=lengths, before=self._before, workers=self._workers
-        )
+        try:
+            xy, added, last = self._plan.reports(
+                tracks, self._key, parts=parts, lengths=lengths, before=self._before, workers=self._workers
+            )
+        except DomainError as error:
+            raise DomainError(f"In rows {self._rows} to {self._rows + len(table) - 1}: {error}") from None
         self._before = last if goes_on else None
         self._locations, self._rows = self._locations + len(xy), self._rows + len(table)
         if len(xy):
             self._corners = [np.array([f(np.concatenate([xy, *self._corners]), axis=0) for f in (np.min, np.max)])]
-        locations = wkb.encode(xy, tracks.present) if tracks.geometry is None else _lines(tracks, xy)
+        locations = wkb.encode(xy, tracks.present) if tracks.geometry is None else _rebuilt(tracks, xy)
         self._advance(len(table))
         return self._assembled(table, locations, added, tracks.present)
 
@@ -164,16 +172,6 @@ class Release:
             else:
                 columns.append(_used(table[field.name]) if pa.types.is_dictionary(field.type) else table[field.name])
         return pa.table(columns, schema=self.layout.schema)
-
-    def _check_order(self, labels: np.ndarray, times: np.ndarray | None) -> None:
-        """Refuse a trajectory that comes back, or whose times do, where the last piece ended."""
-        label, time = self._last
-        same = label is not None and labels[0] == label
-        if same and times is not None and times[0] < time:
-            raise InputError(self._unsorted())
-        if self._seen.of(labels[1:] if same else labels).any():
-            raise InputError(self._unsorted())
-        self._last = labels[-1], None if times is None else times[-1]
 
     def _unsorted(self) -> str:
         columns = [repr(name) for name in (self._plan.trajectory, self._plan.time) if name is not None]
@@ -198,15 +196,17 @@ def read(
     return frames.read(gpd.GeoDataFrame(frame, geometry=shapes), trajectory, time, grouped=False)
 
 
-def count(source: Source, trajectory: str | None, rows: int) -> Counts:
+def count(source: Source, trajectory: str | None, rows: int, progress: bool | None = None) -> Counts:
     """Go through a file to count the locations of each trajectory."""
     counts = Counts()
-    for number, table in enumerate(source.tables(rows, [source.geometry, trajectory])):
-        tracks = read(source, table, trajectory, first=number * rows)
-        labels = _keys_of(tracks, table, trajectory)
-        if len(tracks.xy):
-            own = np.arange(len(tracks.lengths), dtype=np.uint64) + np.uint64(number * rows)
-            counts.add(own if labels is None else labels, tracks.lengths)
+    with blocks.bar(source.rows, progress, " rows", "Counting") as advance:
+        for number, table in enumerate(source.tables(rows, [source.geometry, trajectory])):
+            tracks = read(source, table, trajectory, first=number * rows)
+            labels = _keys_of(tracks, table, trajectory)
+            if len(tracks.xy):
+                own = np.arange(len(tracks.lengths), dtype=np.uint64) + np.uint64(number * rows)
+                counts.add(own if labels is None else labels, tracks.lengths)
+            advance(len(table))
     return counts
 
 
@@ -226,16 +226,21 @@ def _rows_of(tracks: frames.Tracks, locations: int) -> int:
     return int(np.flatnonzero(tracks.present)[locations if starts is None else np.searchsorted(starts, locations)])
 
 
-def _lines(tracks: frames.Tracks, xy: np.ndarray) -> pa.Array:
+def _rebuilt(tracks: frames.Tracks, xy: np.ndarray) -> pa.Array:
     return pa.array(shapely.to_wkb(tracks.rebuild(xy)), pa.binary())
+
+
+def _unordered(kind: pa.DataType) -> pa.DataType:
+    """Return the type of categories without an order: that would have to name them all, and they come in pieces."""
+    return pa.dictionary(kind.index_type, kind.value_type) if pa.types.is_dictionary(kind) else kind
 
 
 def _used(column: pa.ChunkedArray) -> pa.Array:
     """Return a column of categories without those it does not use, which may name people who are not in it."""
     array = column.unify_dictionaries().combine_chunks()
     array = array.chunk(0) if isinstance(array, pa.ChunkedArray) and array.num_chunks else array
-    if len(array) == 0 or array.type.ordered:
-        return array
+    if len(array) == 0:
+        return pa.nulls(0, _unordered(array.type))
     used = pa.array(np.unique(array.indices.drop_null().to_numpy()), array.type.index_type)
     indices = pc.index_in(array.indices, value_set=used).cast(array.type.index_type)
     return pa.DictionaryArray.from_arrays(indices, array.dictionary.take(used))

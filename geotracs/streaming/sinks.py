@@ -18,8 +18,8 @@ import geotracs.files as files
 import geotracs.streaming.wkb as wkb
 from geotracs.errors import InputError
 
-PART = 2**24
-"""How many rows a file of a folder holds at most."""
+PART = 2**20
+"""How many rows a file of a folder holds at most: a good size of a partition of dask's."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Layout:
         Columns that are the index of the frame; or what pandas says of a range.
     others : dict
         What GeoParquet says of other geometry columns.
+    nullable : dict
+        The types of pandas that Arrow has no name for.
     """
 
     schema: pa.Schema
@@ -39,6 +41,7 @@ class Layout:
     crs: pyproj.CRS
     index: list[str] | dict[str, Any]
     others: dict[str, Any]
+    nullable: dict[str, str]
 
     def columns(self, *, index: bool) -> pa.Schema:
         """Return the schema for files that know no index: with its named columns, or without."""
@@ -81,10 +84,10 @@ def _to_parquet(path: Path, layout: Layout, tables: Iterator[pa.Table], summary:
                 rows = 0
             writers[-1].write_table(table)
             rows += len(table)
+        metadata = _parquet_metadata(layout, summary())
+        # Readers such as dask-geopandas know only what is in the schema, and that is written in the end, too.
+        schema = base64.b64encode(layout.schema.with_metadata(metadata).serialize()).decode()
         for writer in writers:
-            metadata = _parquet_metadata(layout, summary())
-            # Readers such as dask-geopandas know only what is in the schema, and that is written in the end, too.
-            schema = base64.b64encode(layout.schema.with_metadata(metadata).serialize()).decode()
             writer.add_key_value_metadata({**metadata, "ARROW:schema": schema})
     finally:
         for writer in writers:
@@ -117,6 +120,8 @@ def _pandas_metadata(layout: Layout, rows: int) -> dict[str, Any]:
     # An index of no numbers is a range to pandas, which would not be a column.
     table = pa.Table.from_pandas(empty, preserve_index=True if named else None)
     metadata = json.loads(table.schema.metadata[b"pandas"])
+    for column in metadata["columns"]:
+        column["numpy_type"] = layout.nullable.get(column["field_name"], column["numpy_type"])
     for column in metadata["index_columns"]:
         if isinstance(column, dict):
             column |= layout.index if isinstance(layout.index, dict) else {}
@@ -126,14 +131,13 @@ def _pandas_metadata(layout: Layout, rows: int) -> dict[str, Any]:
 
 def _to_csv(path: Path, layout: Layout, tables: Iterator[pa.Table]) -> None:
     names = layout.columns(index=False).names
-    separator = "\t" if ".tsv" in path.name.lower() else ","
     for number, table in enumerate(tables):
         frame = table.select(names).to_pandas(integer_object_nulls=True)
         points = gpd.GeoSeries(wkb.geometries(table[layout.geometry]), index=frame.index, crs=layout.crs)
         for other in layout.others.keys() & set(names):
             frame[other] = wkb.geometries(table[other])  # as text
         frame = files.to_table(gpd.GeoDataFrame(frame.drop(columns=layout.geometry), geometry=points))
-        frame.to_csv(path, sep=separator, index=False, mode="a", header=number == 0)
+        frame.to_csv(path, sep=files.separator(path), index=False, mode="a", header=number == 0)
 
 
 def _to_layer(path: Path, layout: Layout, tables: Iterator[pa.Table], summary: Callable[[], Summary]) -> None:
@@ -184,4 +188,6 @@ def _chain(first: pa.Table, others: Iterator[pa.Table]) -> Iterator[pa.Table]:
 def _plain(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_null(kind):  # a column without any value
         return pa.string()
+    if pa.types.is_timestamp(kind) and kind.tz is not None:  # GDAL knows no other by name
+        return pa.timestamp(kind.unit, "UTC")
     return kind.value_type if pa.types.is_dictionary(kind) else kind

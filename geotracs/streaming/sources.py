@@ -2,6 +2,8 @@
 
 import functools
 import json
+import os
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,6 +18,7 @@ import pyarrow.parquet as pq
 import pyogrio
 import pyproj
 
+import geotracs.blocks as blocks
 import geotracs.crs as crs_
 import geotracs.files as files
 import geotracs.streaming.wkb as wkb
@@ -25,6 +28,7 @@ READ = 2**16
 """How many rows are read at a time; several make a batch."""
 
 Bounds = tuple[float, float, float, float]
+_NULLABLE = re.compile(r"(U?Int|Float)\d+$|boolean$")
 _OUTER = (np.fmin, np.fmin, np.fmax, np.fmax)  # of numbers, where there are some
 
 listen_to_gdal = getattr(getattr(pyogrio, "_err", None), "_register_error_handler", None)
@@ -49,6 +53,8 @@ class Source:
         Columns that are the index of the frame; or what pandas says of a range.
     others : dict
         What GeoParquet says of other geometry columns.
+    nullable : dict
+        The types of pandas, such as Int64, that Arrow has no name for.
     """
 
     path: Path
@@ -59,6 +65,7 @@ class Source:
     bounds: Bounds | None
     index: list[str] | dict[str, Any] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
+    nullable: dict[str, str] = field(default_factory=dict)
 
     def tables(self, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Return tables of exactly so many rows, but for the last, read ahead in a thread; one at least."""
@@ -89,19 +96,25 @@ class Source:
 
 
 def open_source(
-    path: str | Path, *, layer: str | None = None, x: str | None = None, y: str | None = None, crs: Any = None
+    path: str | Path,
+    *,
+    layer: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    crs: Any = None,
+    progress: bool | None = False,
 ) -> Source:
     """Return a file ready to be read in batches; the arguments are those of `files.read`."""
     name, _, suffix = str(path).partition("|layername=")
     path, layer = Path(name), layer or suffix or None
-    if not path.exists():
+    if not os.path.exists(path):  # which, other than Path's, never raises
         raise InputError(f"There is no file {name!r}.")
     given = None if crs is None else crs_.parse(crs)
     try:
         if parts := files.parquet_parts(path):
             return _open_parquet(path, parts, given)
         if files.has_ending(path, files.CSV):
-            return _open_csv(path, x, y, given)
+            return _open_csv(path, x, y, given, progress)
         return _open_layer(path, layer, given)
     except GeotracsError:
         raise
@@ -149,10 +162,13 @@ def _open_parquet(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Sour
                 "GeoDataFrame.to_parquet."
             )
     name = geos[0]["primary_column"]
-    own = [geo["columns"].get(name) for geo in geos]
+    own = [geo.get("columns", {}).get(name) for geo in geos]
+    if name not in schemas[0].names or "encoding" not in (own[0] or {}):
+        raise InputError(f"{str(path)!r} cannot be read: its geometry metadata do not fit its columns.")
     if any(column is None or column.get("crs") != own[0].get("crs") for column in own):
         raise InputError(f"The files of {str(path)!r} differ in their geometry column or its CRS.")
     pandas = json.loads(about[0].get(b"pandas", b"{}"))
+    types = [(column["field_name"], column["numpy_type"]) for column in pandas.get("columns", [])]
     said = own[0].get("crs", "OGC:CRS84")  # which is what GeoParquet means when it says nothing
     boxes = [column.get("bbox") for column in own]
     hidden = own[0].get("covering", {}).get("bbox", {}).get("xmin", [None])[0]  # a column of the locations' extents
@@ -167,6 +183,7 @@ def _open_parquet(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Sour
         bounds=_union(boxes) if all(box is not None and len(box) == 4 for box in boxes) else None,
         index=_index(pandas.get("index_columns", []), len(parts)),
         others={other: about for other, about in geos[0]["columns"].items() if other != name},
+        nullable={name: kind for name, kind in types if _NULLABLE.match(kind)},
         parts=parts,
         encoding=own[0]["encoding"],
     )
@@ -199,16 +216,21 @@ class _Csv(Source):
             yield pa.table({**columns, self.geometry: wkb.from_frame(frame)}).select(schema.names)
 
 
-def _open_csv(path: Path, x: str | None, y: str | None, crs: pyproj.CRS | None) -> Source:
+def _open_csv(
+    path: Path, x: str | None, y: str | None, crs: pyproj.CRS | None, progress: bool | None = False
+) -> Source:
     """Go through the file once: what a column holds may show in its last row only."""
     types, rows, boxes, frame = {}, 0, [], None
-    for chunk in _chunks(path):
-        frame = files.from_table(chunk, x, y, crs)
-        x, y, rows = *files.coordinates(chunk, x, y), rows + len(chunk)
-        types = {name: _common(types.get(name, dtype), dtype) for name, dtype in chunk.dtypes.items()}
-        boxes = [_union([*boxes, frame.total_bounds])]
+    with blocks.bar(None, progress, " rows", "Looking at the columns") as advance:
+        for chunk in _chunks(path):
+            frame = files.from_table(chunk, x, y, crs)
+            x, y, rows = *files.coordinates(chunk, x, y), rows + len(chunk)
+            types = {name: _common(types.get(name, dtype), dtype) for name, dtype in chunk.dtypes.items()}
+            boxes = [_union([*boxes, frame.total_bounds])]
+            advance(len(chunk))
     if frame is None:
         raise InputError(f"{str(path)!r} cannot be read: it is empty.")
+    types.pop("geometry", None)  # whose place the points take
     empty = frame.iloc[:0].drop(columns="geometry").astype({n: t for n, t in types.items() if n not in (x, y)})
     schema = (
         pa.Schema.from_pandas(empty, preserve_index=False).remove_metadata().append(pa.field("geometry", pa.binary()))
@@ -217,41 +239,42 @@ def _open_csv(path: Path, x: str | None, y: str | None, crs: pyproj.CRS | None) 
 
 
 def _chunks(path: Path, **arguments: Any) -> Iterator[pd.DataFrame]:
-    separator = "\t" if ".tsv" in path.name.lower() else ","
-    return pd.read_csv(path, sep=separator, chunksize=READ, low_memory=False, **arguments)
+    with pd.read_csv(path, sep=files.separator(path), chunksize=READ, low_memory=False, **arguments) as reader:
+        yield from reader
 
 
 def _common(one: Any, other: Any) -> Any:
     """Return the type of a column that looks like two types in two chunks."""
-    if one == other:
+    if one == other and one.kind != "O":
         return one
-    numbers = all(pd.api.types.is_numeric_dtype(t) and not pd.api.types.is_bool_dtype(t) for t in (one, other))
-    return np.dtype(np.float64) if numbers else pd.Series(["text"]).dtype
+    signs = {t.kind for t in (one, other)}
+    return np.dtype(np.float64) if "f" in signs and signs <= set("fiu") else pd.StringDtype()  # as exact as any
 
 
 @dataclass(frozen=True)
 class _Layer(Source):
     layer: str | None = None
     stored: str = "geom"
+    as_text: bool = False
 
     def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
-        names = [name for name in schema.names if name != self.geometry]
-        with pyogrio.open_arrow(self.path, layer=self.layer, columns=names, batch_size=READ, use_pyarrow=True) as (
-            _,
-            reader,
-        ):
-            rows = 0
+        names, rows = [name for name in schema.names if name != self.geometry], 0
+        given = {"layer": self.layer, "columns": names, "batch_size": READ, "use_pyarrow": True}
+        if self.as_text:
+            given["datetime_as_string"] = True
+        with pyogrio.open_arrow(self.path, **given) as (_, reader):
             for batch in reader:
                 rows += len(batch)
                 table = pa.Table.from_batches([batch]).select([*names, self.stored])
                 table = table.rename_columns([*names, self.geometry]).select(schema.names)
+                table = _with_times(table, schema) if self.as_text else table
                 yield _cast(table.replace_schema_metadata(None), schema, self.path)
         files.check_all_read(self.path, rows)
 
 
 def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source:
-    if layer is None and files.has_ending(path, files.GPX):
-        return held(files.read(path, crs=crs), path)
+    if files.has_ending(path, files.GML) or (layer is None and files.has_ending(path, files.GPX)):
+        return held(files.read(path, layer=layer, crs=crs), path)
     files.check_layer(path)
     layer = files.only_layer(path, layer)
     info = pyogrio.read_info(path, layer=layer)
@@ -259,10 +282,12 @@ def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source
         raise InputError(f"{str(path)!r} has no geometries.")
     with pyogrio.open_arrow(path, layer=layer, batch_size=1, use_pyarrow=True) as (meta, reader):
         stored, fields = meta["geometry_name"] or "wkb_geometry", {f.name: f.type for f in reader.schema}
-    few = pyogrio.read_dataframe(path, layer=layer, max_features=1000)  # what frames hold where Arrow is less exact
+    as_text = False
     for name in info["fields"]:
-        if pa.types.is_timestamp(fields[name]) and getattr(few[name].dtype, "tz", None) is None:
-            fields[name] = pa.timestamp(fields[name].unit)
+        if pa.types.is_timestamp(fields[name]):
+            zoned = _has_zone(path, layer, name)
+            as_text |= zoned and fields[name].tz is None
+            fields[name] = pa.timestamp(fields[name].unit, "UTC" if zoned else None)
     schema = pa.schema([(name, fields[name]) for name in info["fields"]]).append(pa.field("geometry", pa.binary()))
     fast = info["capabilities"]["fast_total_bounds"] and info["total_bounds"] is not None
     return _Layer(
@@ -274,7 +299,28 @@ def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source
         bounds=info["total_bounds"] if fast else None,
         layer=layer,
         stored=stored,
+        as_text=as_text,
     )
+
+
+def _has_zone(path: Path, layer: str | None, name: str) -> bool:
+    """Whether the times of a column have a zone, as a frame would: Arrow gives some without, and all with one."""
+    given = {"layer": layer, "columns": [name], "read_geometry": False}
+    few = pyogrio.read_dataframe(path, max_features=1000, **given)
+    if few[name].isna().all():
+        few = pyogrio.read_dataframe(path, where=f'"{name}" IS NOT NULL', max_features=1, **given)
+    return getattr(few[name].dtype, "tz", None) is not None
+
+
+def _with_times(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table with the times that came as text, which has their zone."""
+    for position, own in enumerate(schema):
+        if pa.types.is_timestamp(own.type):
+            if pa.types.is_timestamp(table[own.name].type):
+                raise InputError(f"The times of {own.name!r} have a zone; pyogrio 0.12 or later can read it.")
+            times = pd.to_datetime(table[own.name].to_pandas(), format="ISO8601", utc=own.type.tz is not None)
+            table = table.set_column(position, own.name, pa.array(times, from_pandas=True))
+    return table
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ import geopandas as gpd
 import numpy as np
 import pyarrow as pa
 import shapely
+from shapely.errors import ShapelyError
+
+from geotracs.errors import InputError
 
 POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("x", "<f8"), ("y", "<f8")])
 LITTLE, KIND = 1, 1
@@ -44,7 +47,10 @@ def decode(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray] | None:
 
 def geometries(column: pa.ChunkedArray) -> np.ndarray:
     """Return any geometries as objects."""
-    return shapely.from_wkb(np.asarray(column.to_numpy(zero_copy_only=False), dtype=object))
+    try:
+        return shapely.from_wkb(np.asarray(column.to_numpy(zero_copy_only=False), dtype=object))
+    except ShapelyError:
+        raise InputError("Some geometries of the file are not well-known binary; it is damaged.") from None
 
 
 def from_frame(frame: gpd.GeoDataFrame) -> pa.Array:

@@ -1,6 +1,7 @@
 """A file in batches is the frame at once, whatever the batches."""
 
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import warnings
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import shapely
@@ -216,6 +218,36 @@ def test_an_order_that_tells_where_rows_are_is_warned_of(people, tmp_path):
         perturb_file(path, tmp_path / "out.fgb", 4, **arguments)
 
 
+def test_sorting_with_few_files_open(people, tmp_path, monkeypatch):
+    """Ranges that are too large are dealt again, and rows that cannot be parted stay together."""
+    monkeypatch.setattr(sorting, "MOST", 3)
+    mixed = people.sample(frac=1, random_state=0)
+    mixed["person"] = pd.Categorical(mixed["person"])
+    mixed.to_parquet(tmp_path / "in.parquet", index=False)
+    source = sources.open_source(tmp_path / "in.parquet")
+    done = sorting.sort_out_of_core(source, "person", "t", tmp_path / "work", 40)
+    assert len(done.ranges) == 3
+    found = pd.concat([table.to_pandas() for table in done.tables(100)])
+    assert (found["person"] != found["person"].shift()).sum() == 10
+    assert all(own.is_monotonic_increasing for _, own in found.groupby("person", observed=True)["t"])
+    assert sorted(found["speed"]) == sorted(people["speed"])
+    assert not [path for path in (tmp_path / "work").iterdir() if path.is_dir()]
+    mixed.assign(person="one", t=1).to_parquet(tmp_path / "same.parquet", index=False)
+    source = sources.open_source(tmp_path / "same.parquet")
+    done = sorting.sort_out_of_core(source, "person", "t", tmp_path / "again", 40)
+    assert pd.concat([table.to_pandas() for table in done.tables(100)])["speed"].tolist() == mixed["speed"].tolist()
+
+
+@pytest.mark.parametrize("column", ["t", "person"])
+@pytest.mark.parametrize("rows", [70, 1000])
+def test_sorting_names_bad_rows_by_their_number_in_the_file(people, tmp_path, column, rows):
+    people["t"] = people["t"].astype(object)
+    people.loc[210, column] = None
+    people.astype({"t": "datetime64[ns]"}).to_parquet(tmp_path / "in.parquet")
+    with pytest.raises(InputError, match=f"no value in the .* column '{column}', e.g. 210;"):
+        quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "o.parquet", 4, sort=True, batch_rows=rows, **COLUMNS)
+
+
 def test_sorting_by_time_alone_and_by_nothing(people, tmp_path):
     mixed = people.sample(frac=1, random_state=0).assign(t=lambda f: np.random.default_rng(1).permutation(len(f)))
     mixed.to_parquet(tmp_path / "in.parquet", index=False)
@@ -223,7 +255,7 @@ def test_sorting_by_time_alone_and_by_nothing(people, tmp_path):
     done = sorting.sort_out_of_core(source, None, "t", tmp_path / "work", 60)
     tables = list(done.tables(40))
     assert np.concatenate([table["t"] for table in tables]).tolist() == list(range(len(people)))
-    assert done.ranges > 5
+    assert len(done.ranges) > 5
     with pytest.raises(InputError, match="needs columns to sort by"):
         sorting.sort_out_of_core(source, None, None, tmp_path / "other", 60)
 
@@ -261,6 +293,34 @@ def test_times_keep_their_zone_or_have_none(people, tmp_path):
         assert files.read(tmp_path / f"{zone}-out.gpkg")["t"].equals(files.read(path)["t"])
 
 
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo", "+09:00"])
+@pytest.mark.parametrize(("kind", "out"), [("pq", "gpkg"), ("fgb", "parquet"), ("geojson", "fgb"), ("gpkg", "csv")])
+def test_instants_stay_whatever_their_zone(people, tmp_path, kind, out, zone, late):
+    """Also where the first thousand rows have no time."""
+    people = people.dropna().sort_values(["person", "t"], ignore_index=True)
+    people["t"] = people["t"].dt.tz_localize(zone)
+    if late:
+        people = pd.concat([people.iloc[[0] * 1100].assign(stops=-1), people], ignore_index=True)
+        people.loc[people["stops"] < 0, "t"] = pd.NaT
+    path = files.write(people, tmp_path / f"in.{kind}")
+    quiet(perturb_file, path, tmp_path / f"out.{out}", 4, batch_rows=400, keep=["t", "stops", "speed"])
+    back = pd.to_datetime(files.read(tmp_path / f"out.{out}").set_index("speed")["t"], format="ISO8601").dropna()
+    assert (back.dt.tz is None) == (zone is None)
+    there = people[people["stops"] >= 0].set_index("speed")["t"]
+    assert len(back) == len(there)
+    assert (back == there.loc[back.index]).all()
+
+
+def test_nullable_numbers_stay_exact(people, tmp_path):
+    people["number"] = pd.array([2**53 + 1, None] * (len(people) // 2), "Int64")
+    people["yes"] = pd.array([True, None] * (len(people) // 2), "boolean")
+    people.to_parquet(tmp_path / "in.parquet")
+    whole = quiet(geotracs.perturb, people, 4, keep=["number", "yes"])
+    quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, batch_rows=99, keep=["number", "yes"])
+    same(files.read(tmp_path / "out.parquet"), whole)
+
+
 def test_index_and_other_geometries_and_hidden_boxes(people, tmp_path):
     people = people.set_index(pd.Index(np.arange(len(people)) * 3, name="fix"))
     people["home"] = gpd.GeoSeries(gpd.points_from_xy(np.full(len(people), 139.7), 35.7), index=people.index, crs=4326)
@@ -282,8 +342,10 @@ def test_an_index_of_coordinates_is_warned_of(people, tmp_path):
     assert not any("left out" in text and "lat" in text for text in said)
 
 
-def test_unused_categories_are_left_out(people, tmp_path):
-    people["person"] = pd.Categorical(people["person"], ["Jane Doe", *people["person"].unique(), "John Doe"])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_unused_categories_are_left_out(people, tmp_path, ordered):
+    every = ["Jane Doe", *people["person"].unique(), "John Doe"]
+    people["person"] = pd.Categorical(people["person"], every, ordered=ordered)
     people.to_parquet(tmp_path / "in.parquet")
     quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, batch_rows=99, trajectory="person")
     back = files.read(tmp_path / "out.parquet")["person"]
@@ -370,6 +432,20 @@ def test_a_csv_column_that_shows_what_it_is_at_the_end(people, tmp_path):
     assert (tmp_path / "out.csv").read_text() == (tmp_path / "whole.csv").read_text()
 
 
+def test_csv_columns_of_flags_with_gaps_of_geometries_and_of_large_numbers(people, tmp_path):
+    table = files.to_table(people.dropna())
+    table["flag"] = np.where(np.arange(len(table)) % 3 == 1, "", "True")
+    table["person"] = np.arange(len(table), dtype=np.uint64) // 40 + np.uint64(2**63 - 6)
+    table["geometry"] = "POINT (139.70012 35.70012)"
+    table.to_csv(tmp_path / "in.csv", index=False)
+    arguments = {"trajectory": "person", "keep": ["flag"]}
+    whole = quiet(geotracs.perturb, files.read(tmp_path / "in.csv"), 4, **arguments)
+    files.write(whole, tmp_path / "whole.csv")
+    told = quiet(perturb_file, tmp_path / "in.csv", tmp_path / "out.csv", 4, batch_rows=60, **arguments)
+    assert told.longest == 40
+    assert (tmp_path / "out.csv").read_text() == (tmp_path / "whole.csv").read_text()
+
+
 # What bad input gets
 
 
@@ -424,11 +500,59 @@ def test_a_shapefile_with_a_deleted_row(people, tmp_path):
         assert told.locations == people.geometry.notna().sum() - 1
 
 
+@pytest.mark.parametrize("rows", [None, 70])
+@pytest.mark.parametrize("kind", ["fgb", "geojsonl", "gml"])
+def test_a_file_truncated_anywhere(people, tmp_path, kind, rows):
+    path = files.write(people.dropna(), tmp_path / f"in.{kind}")
+    whole = path.read_bytes()
+    for part in np.linspace(0.02, 0.98, 14):
+        path.write_bytes(whole[: int(len(whole) * part)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with pytest.raises(InputError, match=r"cannot be read|cut short"):
+                perturb_file(path, tmp_path / "out.parquet", 4, domain=TOKYO, batch_rows=rows)
+    path.write_bytes(whole)
+    assert quiet(perturb_file, path, tmp_path / "out.parquet", 4, batch_rows=rows).locations == len(people.dropna())
+
+
+def test_a_collection_named_like_a_sequence(people, tmp_path):
+    path = files.write(people.dropna(), tmp_path / "in.geojson")
+    text = json.dumps(json.loads(path.read_text()), indent=1)
+    (tmp_path / "in.geojsonl").write_text(text)
+    told = quiet(perturb_file, tmp_path / "in.geojsonl", tmp_path / "out.parquet", 4, batch_rows=70)
+    assert told.locations == len(people.dropna())
+
+
+def test_metadata_and_geometries_that_are_no_such_thing(people, tmp_path):
+    people.to_parquet(tmp_path / "good.parquet")
+    table = pq.read_table(tmp_path / "good.parquet")
+    geo = json.loads(table.schema.metadata[b"geo"])
+    for damage in ({"columns": {}}, {"primary_column": "nope"}, {"columns": {"geometry": {}}}):
+        metadata = {"geo": json.dumps({**geo, **damage})}
+        pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "in.parquet")
+        refused(tmp_path, "its geometry metadata do not fit its columns")
+    position = table.schema.get_field_index("geometry")
+    bad = table.set_column(position, table.schema.field(position), pa.array([b"none"] * len(table), pa.binary()))
+    pq.write_table(bad, tmp_path / "in.parquet")
+    refused(tmp_path, "not well-known binary")
+    refused(tmp_path, "There is no file", "n" * 300 + ".parquet")
+
+
+def test_a_header_of_coordinates_is_not_quoted(tmp_path):
+    for line in ("p1,POINT (139.7123 35.6123)", "p1,139.7123E,35.6123N"):
+        (tmp_path / "in.csv").write_text(f"{line}\n{line}\n")
+        refused(tmp_path, "no header line", "in.csv", x="lon")
+
+
 def test_a_truncated_part_is_named_and_folders_within_a_folder_are_not_read(people, tmp_path):
     (tmp_path / "in" / "day=1").mkdir(parents=True)
     people.to_parquet(tmp_path / "in" / "day=1" / "part.0.parquet")
-    refused(tmp_path, "only in folders within it", "in")
+    refused(tmp_path, "in folders within it", "in")
     people.to_parquet(tmp_path / "in" / "part.0.parquet")
+    refused(tmp_path, "in folders within it", "in")  # or a part of the data would be left out
+    (tmp_path / "in" / "day=1" / "part.0.parquet").unlink()
+    (tmp_path / "nothing").mkdir()
+    refused(tmp_path, "is an empty folder", "nothing")
     (tmp_path / "in" / "part.1.parquet").write_bytes(b"PAR1")
     refused(tmp_path, "part.1.parquet' cannot be read", "in")
 
@@ -449,6 +573,53 @@ def test_the_original_is_never_replaced(people, tmp_path, folder):
     with pytest.raises(InputError, match="the original locations would be lost"):
         quiet(perturb_file, path, path, 4, overwrite=True)
     same(files.read(path), people)
+
+
+def test_folders_around_and_inside_each_other(people, tmp_path):
+    (tmp_path / "all" / "in").mkdir(parents=True)
+    people.to_parquet(tmp_path / "all" / "in" / "part.0.parquet")
+    with pytest.raises(InputError, match="or holds it: the original locations would be lost"):
+        quiet(perturb_file, tmp_path / "all" / "in", tmp_path / "all", 4, overwrite=True)
+    for out in ("new.parquet", "part.0.parquet", "new"):
+        with pytest.raises(InputError, match="inside the folder IN"):
+            quiet(perturb_file, tmp_path / "all" / "in", tmp_path / "all" / "in" / out, 4, overwrite=True)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match="holds other things than GeoParquet"):
+        quiet(perturb_file, tmp_path / "all" / "in", tmp_path / "out", 4, overwrite=True)
+    assert (tmp_path / "out" / "thesis.txt").exists()
+    same(files.read(tmp_path / "all" / "in"), people)
+
+
+def test_a_folder_comes_back_when_replacing_it_is_stopped(people, tmp_path, monkeypatch):
+    (tmp_path / "in").mkdir()
+    people.to_parquet(tmp_path / "in" / "part.0.parquet")
+    quiet(perturb_file, tmp_path / "in", tmp_path / "out", 4)
+    before, rename = files.read(tmp_path / "out"), os.rename
+
+    def stopped(source, target):
+        if target == tmp_path / "out" and "replaced" not in str(source):
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        quiet(perturb_file, tmp_path / "in", tmp_path / "out", 4, rng=2, overwrite=True)
+    same(files.read(tmp_path / "out"), before)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+@pytest.mark.parametrize("rows", [None, 70])
+def test_parts_of_shapefiles_are_not_replaced(people, tmp_path, rows):
+    path = files.write(people.dropna().drop(columns="t"), tmp_path / "in.shp")
+    for out, match in (("in.SHP", "a part of the shapefile IN"), ("in.dbf", "a part of the shapefile IN")):
+        with pytest.raises(InputError, match=match):
+            quiet(perturb_file, path, tmp_path / out, 4, batch_rows=rows, overwrite=True)
+    (tmp_path / "out.dbf").write_text("a table")
+    with pytest.raises(InputError, match=r"'out.dbf' is there and would be replaced, too"):
+        quiet(perturb_file, path, tmp_path / "out.shp", 4, batch_rows=rows)
+    assert (tmp_path / "out.dbf").read_text() == "a table"
+    assert len(files.read(path)) == len(people.dropna())
 
 
 def test_a_part_that_differs(people, tmp_path):
@@ -504,8 +675,8 @@ def test_a_file_that_changes_while_it_is_read(people, tmp_path, monkeypatch):
     """Were a trajectory longer than it was counted, its locations would have too much of epsilon together."""
     people.to_parquet(tmp_path / "in.parquet")
 
-    def count_then_grow(source, trajectory, rows):
-        counted = release.count(source, trajectory, rows)
+    def count_then_grow(*arguments):
+        counted = release.count(*arguments)
         longer = pd.concat([people, people[-3:]], ignore_index=True)
         longer.to_parquet(tmp_path / "in.parquet")
         return counted
@@ -618,7 +789,7 @@ def test_a_run_that_is_stopped(people, tmp_path):
     process.terminate()
     assert process.wait() == 130
     with process.stderr as said:
-        assert "Stopped; nothing was written." in said.read()
+        assert "Stopped; nothing unfinished is left." in said.read()
     assert (tmp_path / "out.parquet").read_text() == "the old file"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out.parquet"]
 
@@ -648,6 +819,27 @@ def test_progress_shows_rows(people, tmp_path, capsys):
     assert f"{len(people)}/{len(people)}" in capsys.readouterr().err
     quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.csv", 4, batch_rows=70)
     assert capsys.readouterr().err == ""
+
+
+def test_progress_names_each_pass(people, tmp_path, capsys):
+    files.write(people.dropna(), tmp_path / "in.csv")
+    arguments = {"batch_rows": 70, "sort": True, "unit": "trajectory", "progress": True, **COLUMNS}
+    quiet(perturb_file, tmp_path / "in.csv", tmp_path / "out.csv", 4, **arguments)
+    said = capsys.readouterr().err
+    for what in ("Looking at the columns", "Looking at the order", "Sorting", "Counting", "Perturbing"):
+        assert f"{what}:" in said
+
+
+def test_workers_are_so_many(people, tmp_path, monkeypatch):
+    asked, threads = [], blocks._threads
+    monkeypatch.setattr(blocks, "_threads", lambda n, process: asked.append(n) or threads(n, process))
+    people.to_parquet(tmp_path / "in.parquet")
+    for workers in (5, None):
+        quiet(
+            perturb_file, tmp_path / "in.parquet", tmp_path / "o.parquet", 4,
+            workers=workers, batch_rows=170, overwrite=True,
+        )  # fmt: skip
+    assert set(asked) == {5, len(os.sched_getaffinity(0)) + 1}
 
 
 def test_workers_do_not_matter(people):
