@@ -63,7 +63,8 @@ def perturb_file(
         it. A file of at most that many rows (by default a million) is read at once, and may then be in any order.
     sort : bool
         Bring the rows of a trajectory together, in the order of their times, on disk beside ``dst``; trajectories are
-        in an order of their own, and released in it. Otherwise a method that looks back, such as "tracs-d", needs all rows of a trajectory together, in the order of their times.
+        in an order of their own, and released in it. Otherwise a method that looks back, such as "tracs-d", needs all
+        rows of a trajectory together, in the order of their times.
     overwrite : bool
         Replace ``dst`` if it exists.
     layer, x, y, input_crs
