@@ -194,7 +194,7 @@ def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False,
     path = Path(path)
     if os.path.exists(path) and not overwrite:
         raise InputError(f"{str(path)!r} exists already; use --overwrite (overwrite=True) to replace it.")
-    if os.path.isdir(path) and not all(has_ending(part, (*PARQUET, *BESIDE)) for part in path.iterdir()):
+    if os.path.isdir(path) and not all(map(_is_part, path.iterdir())):
         raise InputError(f"{str(path)!r} is a folder that holds other things than GeoParquet files; give another name.")
     if not os.path.isdir(path.parent):
         raise InputError(f"There is no folder {str(path.parent)!r}.")
@@ -237,6 +237,11 @@ def parquet_parts(path: Path) -> list[Path]:
         return [(int(word), "") if word.isdigit() else (-1, word) for word in re.split(r"(\d+)", part.name)]
 
     return sorted((part for part in path.iterdir() if has_ending(part, PARQUET)), key=numbers)
+
+
+def _is_part(path: Path) -> bool:
+    """Whether this may be in a folder of GeoParquet files that is replaced."""
+    return path.is_file() and has_ending(path, (*PARQUET, *BESIDE))
 
 
 def _joined(parts: list[gpd.GeoDataFrame]) -> gpd.GeoDataFrame:

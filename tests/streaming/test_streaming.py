@@ -777,16 +777,20 @@ def start(tmp_path, n=10**6):
     (tmp_path / "out.parquet").write_text("the old file")
     command = [sys.executable, "-m", "geotracs", "perturb", "in", "out.parquet", "--eps", "4", "--overwrite"]
     command += ["--domain", ",".join(map(str, TOKYO)), "--batch-rows", "1000"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # these tests may run under nohup
+    )  # fmt: skip
     while process.poll() is None and not list(tmp_path.glob(".out.parquet.*/out.parquet")):
         time.sleep(0.01)
     assert process.poll() is None, "it was done before it could be stopped"
     return process
 
 
-def test_a_run_that_is_stopped(people, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_run_that_is_stopped(people, tmp_path, number):
     process = start(tmp_path)
-    process.terminate()
+    process.send_signal(number)
     assert process.wait() == 130
     with process.stderr as said:
         assert "Stopped; nothing unfinished is left." in said.read()
