@@ -316,8 +316,6 @@ def _with_times(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return a table with the times that came as text, which has their zone."""
     for position, own in enumerate(schema):
         if pa.types.is_timestamp(own.type):
-            if pa.types.is_timestamp(table[own.name].type):
-                raise InputError(f"The times of {own.name!r} have a zone; pyogrio 0.12 or later can read it.")
             times = pd.to_datetime(table[own.name].to_pandas(), format="ISO8601", utc=own.type.tz is not None)
             table = table.set_column(position, own.name, pa.array(times, from_pandas=True))
     return table
