@@ -469,7 +469,7 @@ def test_bad_arguments(tracks, arguments, match):
 
 
 def test_bad_frames(tracks):
-    with pytest.raises(InputError, match="must be a GeoDataFrame of geopandas, got a pandas.DataFrame"):
+    with pytest.raises(InputError, match=r"must be a GeoDataFrame of geopandas, got a pandas\.DataFrame"):
         quiet(pd.DataFrame({"a": [1]}))
     with pytest.raises(AttributeError, match="needs a GeoDataFrame"):
         pd.DataFrame({"a": [1]}).tracs  # noqa: B018
