@@ -106,7 +106,7 @@ def aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[gp
 
 def _in_order(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
     """Return the release in the order of the frame if it has the same trajectories and times in another one."""
-    record = perturbed.attrs.get("tracs", {})
+    record = _record(perturbed)
     names = [record.get(name) for name in ("trajectory", "time")]
     names = [name for name in names if name in original and name in perturbed]
     if not names:

@@ -284,8 +284,8 @@ def _kind(column: pd.Series) -> str:
 
 def _not_alike(trajectory: str) -> str:
     return (
-        f"The trajectory column {trajectory!r} is not of the same type in all partitions, so that equal labels are not "
-        "recognised; make it alike first, e.g. with astype in map_partitions."
+        f"The trajectory column {trajectory!r} is not of the same type in all partitions, or not of the one that the "
+        "frame says, so that equal labels are not recognised; make it alike first, e.g. with astype in map_partitions."
     )
 
 

@@ -318,3 +318,6 @@ def test_a_release_that_was_sorted_is_compared_in_the_order_of_the_frame(tmp_pat
     assert geotracs.compare(before, after)["max"] < 5
     coarse = after.assign(t=after["t"].dt.floor("D"))  # edited by hand: rows belong together by their number
     assert geotracs.compare(before, coarse)["ae"] > 5
+    for record in ("a text", {"trajectory": ["person"], "time": {}}, None):  # which anybody may have written
+        after.attrs["tracs"] = record
+        assert geotracs.compare(before, after)["ae"] > 5

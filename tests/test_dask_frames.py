@@ -373,6 +373,18 @@ def test_labels_whose_equals_dask_does_not_know_are_refused(people):
             here(lazily(ddf, 4, unit="trajectory", shuffle=True, **COLUMNS))
 
 
+def test_categories_in_another_order_are_brought_together(people):
+    names = people["person"].unique()
+    parts = [
+        people[half::2].assign(person=pd.Categorical(people["person"][half::2], names[:: 1 - 2 * half]))
+        for half in (0, 1)
+    ]
+    ddf = dd.from_delayed([dask.delayed(part) for part in parts], meta=parts[0][:0], verify_meta=False)
+    private = lazily(ddf, 4, unit="trajectory", shuffle=True, **COLUMNS)
+    homes = [set(part["person"]) for part in dask.compute(*private.to_delayed(), scheduler="synchronous")]
+    assert sum(map(len, homes)) == len(set.union(*homes)) == 20
+
+
 def test_lines_are_whole(people):
     rng = np.random.default_rng(1)
     shapes = [shapely.LineString(rng.uniform((139.6, 35.6), (139.8, 35.8), (k, 2))) for k in rng.integers(2, 9, 12)]
