@@ -180,12 +180,20 @@ def test_categories_of_a_release_are_not_known(people, client):
     assert codes.nunique() == 20
 
 
+def with_geometries(part):
+    return gpd.GeoDataFrame(part[["person"]], geometry=gpd.GeoSeries.from_wkb(part["geometry"]), crs=4326)
+
+
 def test_small_files_that_dask_joins(people, tmp_path):
-    for number in range(40):
-        people[number * 10 : number * 10 + 10].to_parquet(tmp_path / f"part.{number:02}.parquet")
-    ddf = dask_geopandas.read_parquet(tmp_path)
-    private = lazily(ddf[["person", "t", "geometry"]], 4, **COLUMNS)
-    assert len(here(private)) == 400
+    people = people.dropna().assign(note="a long text that is not read, so that dask joins files")
+    for number, part in enumerate(np.array_split(np.arange(len(people)), 40)):
+        people.iloc[part].to_parquet(tmp_path / f"part.{number:02}.parquet")
+    columns = ["person", "geometry"]
+    meta = with_geometries(people[:0].to_wkb()[columns])
+    ddf = dd.read_parquet(tmp_path)[columns].map_partitions(with_geometries, meta=meta)
+    assert len(ddf.to_delayed()) < ddf.npartitions
+    private = lazily(ddf, 4, trajectory="person")
+    assert len(here(private)) == len(people)
     assert_geodataframe_equal(here(private), private.compute(scheduler="threads"))
 
 
