@@ -227,6 +227,7 @@ def test_sorting_with_few_files_open(people, tmp_path, monkeypatch):
     source = sources.open_source(tmp_path / "in.parquet")
     done = sorting.sort_out_of_core(source, "person", "t", tmp_path / "work", 40)
     assert len(done.ranges) == 3
+    assert max(len(table) for table in done._read(done.schema)) <= 40 < max(done.ranges)
     found = pd.concat([table.to_pandas() for table in done.tables(100)])
     assert (found["person"] != found["person"].shift()).sum() == 10
     assert all(own.is_monotonic_increasing for _, own in found.groupby("person", observed=True)["t"])
