@@ -12,6 +12,8 @@ ROOT = Path(geotracs.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 ORDER = [
     "errors",
+    "troubles",
+    "siblings",
     "colours",
     "randomness",
     "budget",
