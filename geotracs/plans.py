@@ -22,6 +22,7 @@ import geotracs.frames as frames
 import geotracs.methods as methods
 import geotracs.regions as regions
 from geotracs.advise import best_method
+from geotracs.digest import Digest
 from geotracs.domains import Domain
 from geotracs.errors import DomainError, InputError
 from geotracs.randomness import Key
@@ -135,7 +136,7 @@ class Plan:
                 added = self.rounding.attributes(tracks.in_frame_order(which))
         return xy, added, last
 
-    def guarantee(self, locations: int | None, longest: int | None) -> budget.Guarantee:
+    def guarantee(self, locations: int | None, longest: int | None, digest: Digest | None = None) -> budget.Guarantee:
         """Return what the release promises; None where the number of locations is not known."""
         columns, region = (self.trajectory, self.time), self.region
         return budget.Guarantee(
@@ -156,6 +157,9 @@ class Plan:
             over="places" if isinstance(self.recipe, methods.PlaceMethod) else "region",
             caveat=self.recipe.caveat,
             reproducible=self.reproducible,
+            digest=None
+            if digest is None or region is None
+            else {"crs": crs_.label(region.data_crs)} | digest.to_record(),
             version=version("geotracs"),
         )
 

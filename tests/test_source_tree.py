@@ -17,6 +17,7 @@ ORDER = [
     "colours",
     "randomness",
     "budget",
+    "digest",
     "mechanisms",
     "blocks",
     "domains",
@@ -47,7 +48,7 @@ ORDER = [
     "cli",
     "__main__",
 ]
-ARRAYS_ONLY = ("mechanisms", "domains", "places", "methods", "metrics", "blocks", "budget")
+ARRAYS_ONLY = ("digest", "mechanisms", "domains", "places", "methods", "metrics", "blocks", "budget")
 
 
 def room(path):
