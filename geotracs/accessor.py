@@ -58,8 +58,8 @@ class TracsAccessor:
         guarantee = Guarantee.from_attrs(self._frame.attrs)
         if standing(self._frame) == OTHER:
             warn(
-                "The locations of this frame are not those that perturb() returned, which the record describes: it says "
-                "nothing of these. Use the frame that perturb() returned.",
+                "The locations of this frame are not those that perturb() returned, which its record describes: it "
+                "says nothing of these. Use the frame that perturb() returned.",
                 PrivacyWarning,
             )
         return guarantee

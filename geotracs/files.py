@@ -311,7 +311,9 @@ def _write(frame: gpd.GeoDataFrame, path: Path, quote_formulas: bool) -> None:
     else:
         record = {"tracs": json.dumps(frame.attrs.get("tracs", {}))}
         with configured(WRITING):
-            frame.to_file(path, engine="pyogrio", **({"layer_metadata": record} if is_geopackage(path) else {}))
+            driver = pyogrio.detect_write_driver(path)  # geopandas knows fewer
+            about = {"layer_metadata": record} if is_geopackage(path) else {}
+            frame.to_file(path, engine="pyogrio", driver=driver, **about)
 
 
 def parquet_parts(path: Path) -> list[Path]:

@@ -139,6 +139,7 @@ class Plan:
     def guarantee(self, locations: int | None, longest: int | None, digest: Digest | None = None) -> budget.Guarantee:
         """Return what the release promises; None where the number of locations is not known."""
         columns, region = (self.trajectory, self.time), self.region
+        crs = None if region is None else crs_.label(region.data_crs)
         return budget.Guarantee(
             method=self.recipe.name,
             epsilon=self.eps,
@@ -157,9 +158,7 @@ class Plan:
             over="places" if isinstance(self.recipe, methods.PlaceMethod) else "region",
             caveat=self.recipe.caveat,
             reproducible=self.reproducible,
-            digest=None
-            if digest is None or region is None
-            else {"crs": crs_.label(region.data_crs)} | digest.to_record(),
+            digest=None if digest is None else {"crs": crs, **digest.to_record()},
             version=version("geotracs"),
         )
 

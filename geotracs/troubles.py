@@ -9,6 +9,7 @@ import pandas as pd
 
 from geotracs.errors import DEBUG, GeotracsError, InputError, debugging
 
+UTF8 = "it is not in UTF-8; save it as UTF-8, or correct the encoding that it says."
 KNOWN = (
     (r"Error tokenizing data\. C error: Expected (\d+) fields in line (\d+), saw (\d+)\s*",
      "line {1} has {2} columns, and the lines before it {0}."),
@@ -16,6 +17,7 @@ KNOWN = (
      "a quotation mark that is opened in row {0} is never closed."),
     (r"field type is not supported (\w+)\[?\w*\]? \(field index: (\d+)\)",
      "field type is not supported: column {1} holds {0}; convert it first."),
+    (r"(?s:.*)Invalid UTF8 (?:sequence|payload)(?s:.*)", UTF8),
     (r"'.*' not recognized as being in a supported file format\..*",
      "it is damaged, or of a kind that GDAL does not read."),
 )  # fmt: skip
@@ -57,7 +59,7 @@ def described(error: Exception, action: str = "read") -> str:
     if isinstance(error, OSError) and error.errno is not None and error.strerror:
         return f"{error.strerror}."
     if isinstance(error, UnicodeError):
-        return "it is not in UTF-8; save it as UTF-8."
+        return UTF8
     if isinstance(error, pd.errors.EmptyDataError):
         return "it is empty."
     if isinstance(error, MemoryError):

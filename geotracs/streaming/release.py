@@ -21,6 +21,7 @@ from geotracs.randomness import Key
 from geotracs.streaming.counts import Counts, keys
 from geotracs.streaming.sinks import Layout, Summary
 from geotracs.streaming.sources import Source
+from geotracs.troubles import told
 
 
 class Release:
@@ -191,7 +192,8 @@ def read(
 ) -> frames.Tracks:
     """Return the locations of a table in the order of its rows, of which ``first`` came before."""
     columns = [name for name in (trajectory, time) if name is not None]
-    frame = table.select(columns).to_pandas()
+    with told(source.path, "read"):
+        frame = table.select(columns).to_pandas()
     frame.index = pd.RangeIndex(first, first + len(table))
     points = wkb.decode(table[source.geometry])
     if points is not None:

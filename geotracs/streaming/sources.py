@@ -74,7 +74,8 @@ class Source:
 
     def frame(self, table: pa.Table) -> gpd.GeoDataFrame:
         """Return a table as a frame, with its index; its other geometry columns are of that type too."""
-        frame = table.to_pandas()
+        with told(self.path, "read"):
+            frame = table.to_pandas()
         for name in [self.geometry, *self.others]:
             if name in frame and pa.types.is_binary(table.schema.field(name).type):
                 crs = self.crs if name == self.geometry else None
@@ -256,6 +257,8 @@ class _Layer(Source):
                 rows += len(batch)
                 table = pa.Table.from_batches([batch]).select([*names, self.stored])
                 table = table.rename_columns([*names, self.geometry]).select(schema.names)
+                for name in (f.name for f in schema if pa.types.is_string(f.type)):
+                    table[name].validate(full=True)  # GDAL passes on what is not in the encoding that a file says
                 table = _with_times(table, schema) if self.as_text else table
                 yield _cast(table.replace_schema_metadata(None), schema, self.path)
         files.check_all_read(self.path, rows)
