@@ -9,9 +9,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from multiprocessing.connection import wait
 
+import click
+
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # a few rows are walked faster than a kernel is compiled
 
-from tests.fuzz import runs  # noqa: E402
+from tests.fuzz import runs
 
 BATCH = 200
 """How many runs a process makes before another takes over."""
@@ -29,14 +31,14 @@ def main() -> int:
     given = parser.parse_args()
     if given.run is not None:
         outcome = runs.run(given.seed, given.run, details=True)
-        print(_described(outcome), outcome.said, sep="\n")
+        click.echo(f"{_described(outcome)}\n{outcome.said}")
         return int(outcome.is_bad)
     outcomes = []
     for outcome in made(given.seed, range(given.first, given.first + given.runs), given.processes):
         outcomes.append(outcome)
         if outcome.is_bad:
-            print(f"--seed {given.seed} --run {_described(outcome)}\n", flush=True)
-    print(table(outcomes))
+            click.echo(f"--seed {given.seed} --run {_described(outcome)}\n")
+    click.echo(table(outcomes))
     return int(any(outcome.is_bad for outcome in outcomes))
 
 
@@ -61,14 +63,14 @@ def made(seed: int, numbers: range, processes: int = 2) -> Iterator[runs.Outcome
             if worker.hangs():
                 workers.pop(connection)
                 waiting += worker.stop()
-                yield runs.Outcome(worker.current, foreign=f"hangs for more than {runs.SECONDS} s")
+                yield runs.Outcome(worker.numbers[0], foreign=f"hangs for more than {runs.SECONDS} s")
 
 
 class _Worker:
     """A process that makes runs and tells of each when it begins and when it is done."""
 
     def __init__(self, seed: int, numbers: list[int]) -> None:
-        self.numbers, self.current, self.since = numbers, None, time.monotonic()
+        self.numbers, self.since = numbers, time.monotonic()
         self.connection, far = FORK.Pipe(duplex=False)
         self.process = FORK.Process(target=_work, args=(far, seed, numbers))
         self.process.start()
@@ -86,7 +88,6 @@ class _Worker:
 
     def hangs(self) -> bool:
         """Whether a run takes too long."""
-        self.current = self.numbers[0] if self.numbers else None
         return bool(self.numbers) and time.monotonic() - self.since > runs.SECONDS
 
     def crashed(self) -> runs.Outcome | None:
@@ -98,7 +99,7 @@ class _Worker:
     def stop(self) -> list[list[int]]:
         """End the process, and return the runs that are left."""
         if self.numbers:
-            self.process.kill() if self.process.is_alive() and self.hangs() else None
+            self.process.kill()
         self.process.join()
         self.connection.close()
         return [self.numbers[1:]] if self.numbers[1:] else []

@@ -12,7 +12,21 @@ from tests.fuzz import formats
 from tests.fuzz.private import DOMAIN, Private
 
 BOX = ",".join(map(str, DOMAIN))
-RELEASES = ("gpkg", "geojson", "geojsonl", "shp", "fgb", "gml", "tab", "mif", "sqlite", "parquet", "csv", "csv.gz", "tsv")
+RELEASES = (
+    "gpkg",
+    "geojson",
+    "geojsonl",
+    "shp",
+    "fgb",
+    "gml",
+    "tab",
+    "mif",
+    "sqlite",
+    "parquet",
+    "csv",
+    "csv.gz",
+    "tsv",
+)
 METHODS = ("tracs-c", "tracs-d", "joint", "planar-laplace")
 
 
@@ -60,7 +74,9 @@ def call(case: Case) -> Call:
 
 
 def _columns(case: Case) -> dict[str, str]:
-    given = {"trajectory": "trajectory", "time": "time"} if case.kind == "gpx" else {"trajectory": "person", "time": "t"}
+    given = (
+        {"trajectory": "trajectory", "time": "time"} if case.kind == "gpx" else {"trajectory": "person", "time": "t"}
+    )
     return given if not case.private.lines else {}
 
 

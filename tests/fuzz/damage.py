@@ -79,7 +79,11 @@ def _bytes_inserted(data: bytes, rng: Rng) -> bytes:
 
 def _characters_inserted(data: bytes, rng: Rng) -> bytes:
     at = int(rng.integers(len(data) + 1))
-    return data[:at] + _one([b'"', b",", b"<", b"}", b"]", b"&", b"x", b"\xff", b"\n", b"\\", b"%s", b"-"], rng) + data[at:]
+    return (
+        data[:at]
+        + _one([b'"', b",", b"<", b"}", b"]", b"&", b"x", b"\xff", b"\n", b"\\", b"%s", b"-"], rng)
+        + data[at:]
+    )
 
 
 def _bytes_zeroed(data: bytes, rng: Rng) -> bytes:
@@ -168,8 +172,22 @@ def _nested(data: bytes, rng: Rng) -> bytes:
 
 
 def _words_changed(data: bytes, rng: Rng) -> bytes:
-    words = [b"Point", b"coordinates", b"geometry", b"Feature", b"person", b"lon", b"lat", b"pos", b"trkpt", b"time", b"t"]
-    return data.replace(_one(words, rng), _one([*words, b"name", b"address", b"LineString", b"GeometryCollection"], rng))
+    words = [
+        b"Point",
+        b"coordinates",
+        b"geometry",
+        b"Feature",
+        b"person",
+        b"lon",
+        b"lat",
+        b"pos",
+        b"trkpt",
+        b"time",
+        b"t",
+    ]
+    return data.replace(
+        _one(words, rng), _one([*words, b"name", b"address", b"LineString", b"GeometryCollection"], rng)
+    )
 
 
 def _nulls_and_marks(data: bytes, rng: Rng) -> bytes:

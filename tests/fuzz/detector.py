@@ -8,6 +8,7 @@ from tests.fuzz.private import FRAGMENTS, Private
 
 NUMBER = re.compile(r"\d+\.\d+(?:[eE][+-]?\d+)?")
 WHOLE = re.compile(r"\d{8,}")
+SCALES = (10**6, 10**7)
 FEW, MANY = 5, 7
 """Significant digits that count as a private number; more where a table of other numbers is shown."""
 
@@ -18,7 +19,9 @@ class Detector:
     def __init__(self, private: Private) -> None:
         values = private.xy.ravel()
         self._digits = {n: {text for value in values for text in _forms(value, n)} for n in (FEW, MANY)}
-        self._whole = {str(round(value * 10**7))[:MANY] for value in values}
+        self._whole = {
+            str(whole(value * scale))[:MANY] for value in values for scale in SCALES for whole in (int, round)
+        }
 
     def found(self, text: str, *, digits: int = FEW) -> list[str]:
         """Return what of a text is private."""

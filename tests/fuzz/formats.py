@@ -92,7 +92,9 @@ def _esri_json(private: Private, folder: Path) -> Path:
         json.dumps({"attributes": _attributes(row), "geometry": {"x": row.geometry.x, "y": row.geometry.y}})
         for row in private.frame.itertuples()
     ]
-    start = f'{{"geometryType": "esriGeometryPoint", "spatialReference": {{"wkid": 4326}}, "fields": {json.dumps(fields)},'
+    start = (
+        f'{{"geometryType": "esriGeometryPoint", "spatialReference": {{"wkid": 4326}}, "fields": {json.dumps(fields)},'
+    )
     return _text(folder / "tracks.json", [start, '"features": [', *_listed(features), "]}"])
 
 
@@ -146,7 +148,9 @@ def _t_drive(private: Private, folder: Path) -> Path:
     path = folder / "taxis"
     path.mkdir()
     for person, part in private.frame.groupby("person"):
-        rows = [f"{person[1:]},{row.t:%Y-%m-%d %H:%M:%S},{row.geometry.x},{row.geometry.y}" for row in part.itertuples()]
+        rows = [
+            f"{person[1:]},{row.t:%Y-%m-%d %H:%M:%S},{row.geometry.x},{row.geometry.y}" for row in part.itertuples()
+        ]
         _text(path / f"{person[1:]}.txt", rows)
     return path
 

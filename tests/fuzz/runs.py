@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -59,7 +58,7 @@ def run(seed: int, number: int, *, details: bool = False) -> Outcome:
         case = _case(rng, Path(folder), outcome)
         call = commands.call(case)
         outcome.command = call.name
-        before = {path for path in case.path.parent.rglob("*")}
+        before = set(case.path.parent.rglob("*"))
         said, error = _by_process(call) if call.arguments and number % BY_PROCESS == 7 else _in_process(call)
         outcome.succeeded = error is None
         outcome.foreign = _foreign(error)
@@ -128,10 +127,13 @@ def _captured(said: dict[str, str]) -> Iterator[None]:
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)
     try:
-        with _to_file(1, sys.stdout, said, "stdout"), _to_file(2, sys.stderr, said, "stderr"):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                yield
+        with (
+            _to_file(1, said, "stdout"),
+            _to_file(2, said, "stderr"),
+            warnings.catch_warnings(record=True) as caught,
+        ):
+            warnings.simplefilter("always")
+            yield
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
@@ -140,15 +142,18 @@ def _captured(said: dict[str, str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _to_file(descriptor: int, stream: Any, said: dict[str, str], name: str) -> Iterator[None]:
-    stream.flush()
-    kept = os.dup(descriptor)
+def _to_file(descriptor: int, said: dict[str, str], name: str) -> Iterator[None]:
+    """Send a stream of Python's and of C's to a file."""
+    before, kept = getattr(sys, name), os.dup(descriptor)
+    before.flush()
     with tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), descriptor)
         try:
-            yield
+            with os.fdopen(os.dup(descriptor), "w") as stream:
+                setattr(sys, name, stream)
+                yield
         finally:
-            stream.flush()
+            setattr(sys, name, before)
             ctypes.CDLL(None).fflush(None)
             os.dup2(kept, descriptor)
             os.close(kept)
@@ -167,8 +172,9 @@ class _Records(logging.Handler):
 
 def _foreign(error: BaseException | None) -> str:
     """Return what an error is that geotracs did not raise on purpose."""
-    if error is None or (isinstance(error, (GeotracsError, click.ClickException)) and not isinstance(error, click.UsageError)):
-        return ""  # a wrong usage would be a mistake of the fuzzer
+    meant = isinstance(error, (GeotracsError, click.ClickException)) and not isinstance(error, click.UsageError)
+    if error is None or meant:  # a wrong usage is a mistake of the fuzzer
+        return ""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "geotracs" in Path(frame.filename).parts] or frames
     where = f" at {Path(own[-1].filename).name}:{own[-1].lineno}" if own else ""

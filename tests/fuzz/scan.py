@@ -32,8 +32,6 @@ HEXADECIMAL = re.compile(rb"[0-9A-Fa-f]{32,}")
 BASE64 = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
 APART = bytes([255]) * 32
 """Between pieces that are looked at together."""
-SHORT = 2**22
-"""Larger files are not searched for hexadecimal and base64 runs: the tests have none."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +72,11 @@ def same_locations(originals: np.ndarray, released: np.ndarray) -> int:
 def views(path: Path) -> Iterator[bytes]:
     """Return the bytes of a file, and what they unpack to."""
     data = path.read_bytes()
-    yield data
-    if b"\0" in data:
-        yield data.replace(b"\0", b"")  # text in UTF-16 and UTF-32
-    yield from _unzipped(data)
-    yield from _arrow(path, data)
-    if len(data) < SHORT:
-        yield from _spelled_out(data)
+    for part in [data, *_unzipped(data), *_arrow(path, data)]:
+        yield part
+        if b"\0" in part:
+            yield part.replace(b"\0", b"")  # text in UTF-16 and UTF-32
+        yield from _spelled_out(part)
 
 
 def _unzipped(data: bytes) -> Iterator[bytes]:
