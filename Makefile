@@ -1,16 +1,22 @@
-# make demo | test | browser | lint | format | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
+# make demo | test | fuzz | browser | lint | format | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test browser lint format bench bench-large notebooks pictures clean
+.PHONY: demo test fuzz browser lint format bench bench-large notebooks pictures clean
 
 demo: $(READY)
 	$(BIN)/geotracs demo --out demo --overwrite
 
 test: $(READY)
 	$(BIN)/python -m pytest
+
+# Damaged files of every kind, for some minutes; the tests make a few of these runs. Others: make fuzz RUNS=1000 SEED=1
+RUNS ?= 10000
+SEED ?= 0
+fuzz: $(READY)
+	$(BIN)/python -m tests.fuzz --runs $(RUNS) --seed $(SEED)
 
 # For the tests of maps in a browser (Chromium must be installed): what their pages ask the network for.
 browser: tests/browser/node_modules
