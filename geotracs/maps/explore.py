@@ -65,8 +65,10 @@ def explore(
 
     A map that holds originals says so and must be kept confidential; ``perturbed.tracs.explore()`` holds none and is
     safe to publish, as long as the frame is what `perturb` returned: what you put into it later is shown too.
-    Opening a map asks a tile server for the area shown, which tells it where the data is: take ``tiles=None``, or
-    ``offline=True`` for a file that asks for nothing at all, for confidential work.
+
+    With originals on it a page loads no script from elsewhere: Leaflet is written into it, and tiles are its only
+    request. They tell the tile server where the data is: take ``offline=True`` for confidential work. The page of a
+    release alone loads its scripts from folium's usual servers, unless ``offline=True``.
 
     Parameters
     ----------
@@ -77,9 +79,11 @@ def explore(
     view : {"overlay", "side-by-side", "time"}
         Both on one map, two maps that move together, or one map with a time slider.
     m : folium.Map, optional
-        A map to draw on, for the overlay.
+        A map to draw on, for the overlay. A map of folium's loads scripts from third parties, who could read
+        originals that are drawn on it: a `PrivacyWarning` says so when it is shown or saved.
     tiles, attr : str, xyzservices.TileProvider or None
-        Background and, for tiles of your own, their attribution, as for `GeoDataFrame.explore`.
+        Background and, for tiles of your own, their attribution, as for `GeoDataFrame.explore`. An attribution is
+        HTML: the logo that some servers put into theirs is one more request.
     color : str, optional
         One colour for all, instead of one a trajectory.
     cmap : list of colours, or name of a matplotlib colour map, optional
@@ -105,12 +109,20 @@ def explore(
     sample : int
         How many locations to draw at most; beyond it every so manyth trajectory is drawn, and the legend says so.
     offline : bool
-        Write all scripts into the page and leave out tiles: a file that draws without any request.
+        Leave out tiles, and write the scripts into the page of a release alone too: a file that draws without any
+        request.
 
     Returns
     -------
     folium.Map, or folium.plugins.DualMap for ``view="side-by-side"``
         Shown by a notebook; ``.save("map.html")`` writes it.
+
+    Notes
+    -----
+    What you add to a map with originals should bring no scripts: a plugin of folium's loads them from third parties,
+    of which a `PrivacyWarning` tells when the map is shown or saved. `folium.GeoJson`, `folium.CircleMarker`,
+    `folium.PolyLine` and `folium.Tooltip` need none. `folium.Popup` and `folium.Icon` need jQuery and more, which are
+    not on the page: draw on a map of your own, with ``m``, if you want them and trust their servers.
 
     Examples
     --------
@@ -146,10 +158,11 @@ def explore(
     )
     heavy = 2 * sum(len(side.rows) for side in shown) > CANVAS
     options = {"tiles": None if offline else tiles, "attr": attr, "prefer_canvas": heavy, "zoomSnap": 0.25}
+    bundled = offline or scene.caption is not None  # no script of a third party beside originals
     if view == "side-by-side":
-        return _side_by_side(scene, offline, **options)
+        return _side_by_side(scene, bundled, **options)
     draw = _over_time if view == "time" else _overlay
-    return draw(scene, m, offline, width=width, height=height, **options)
+    return draw(scene, m, bundled, width=width, height=height, **options)
 
 
 @dataclass(frozen=True)
@@ -175,9 +188,10 @@ class Scene:
         return [layers.shapes(*layer) for layer in self.public]
 
     def annotate(self, captioned: folium.Map, explained: folium.Map, corner: str = "topleft") -> None:
-        """Put the caption on one map and the legend into a corner of the same or another."""
+        """Put the caption, and a guard, on one map and the legend into a corner of the same or another."""
         if self.caption:
             page.Note(self.caption, "bottomleft", "caption").add_to(captioned)
+            page.guard(captioned)
         if self.legend:
             page.Note(self.legend, corner, "legend").add_to(explained)
 
@@ -187,7 +201,7 @@ class Scene:
             map_.fit_bounds(self.bounds, padding_top_left=(40, 40), padding_bottom_right=(40, below))
 
 
-def _overlay(scene: Scene, m: folium.Map | None, offline: bool, **options: Any) -> folium.Map:
+def _overlay(scene: Scene, m: folium.Map | None, bundled: bool, **options: Any) -> folium.Map:
     map_ = _map(options) if m is None else m
     groups = scene.backdrop()
     if len(scene.shown) == 2:
@@ -205,12 +219,12 @@ def _overlay(scene: Scene, m: folium.Map | None, offline: bool, **options: Any) 
         map_._children.move_to_end(name)
     if not controls:
         folium.LayerControl(collapsed=False).add_to(map_)
-    if offline:
+    if bundled and m is None:
         page.inline(map_, map_)
     return map_
 
 
-def _side_by_side(scene: Scene, offline: bool, **options: Any) -> DualMap:
+def _side_by_side(scene: Scene, bundled: bool, **options: Any) -> DualMap:
     both = DualMap(**options)
     for number, map_ in enumerate((both.m1, both.m2)):
         for group in scene.backdrop():
@@ -220,12 +234,12 @@ def _side_by_side(scene: Scene, offline: bool, **options: Any) -> DualMap:
     scene.annotate(both.m1, both.m2, "bottomleft")
     scene.fit(both)
     both.get_root().title = page.TITLE
-    if offline:
+    if bundled:
         page.inline(both.m1, both, both.m1, both.m2)
     return both
 
 
-def _over_time(scene: Scene, m: None, offline: bool, **options: Any) -> folium.Map:
+def _over_time(scene: Scene, m: None, bundled: bool, **options: Any) -> folium.Map:
     map_ = _map(options)
     for group in scene.backdrop():
         group.add_to(map_)
@@ -241,7 +255,7 @@ def _over_time(scene: Scene, m: None, offline: bool, **options: Any) -> folium.M
     scene.annotate(map_, map_)
     scene.fit(map_, below=160)
     folium.LayerControl(collapsed=False).add_to(map_)
-    if offline:
+    if bundled:
         page.inline(map_, map_, *control, *lines)
     return map_
 
@@ -350,8 +364,8 @@ def _check_looks(
         raise InputError("`color` is one colour for all; `trajectory` names the column that gives each its own.")
     named = [value for value in (style or {}).values() if isinstance(value, str)]
     given = [color, *([cmap] if isinstance(cmap, str) else cmap or []), *named]
-    if any("{" in value for value in given if isinstance(value, str)):
-        raise InputError("Colours and styles must not hold braces.")
+    if any(sign in value for value in given if isinstance(value, str) for sign in "{<"):
+        raise InputError("Colours and styles must not hold braces or `<`: they are written into a script.")
     if not all(isinstance(value, (str, bool, int, float)) for value in (style or {}).values()):
         raise InputError("`style_kwds` must hold Leaflet's path options: numbers, words, True or False.")
     for asked in notes:
