@@ -119,10 +119,11 @@ def explore(
 
     Notes
     -----
-    What you add to a map with originals should bring no scripts: a plugin of folium's loads them from third parties,
-    of which a `PrivacyWarning` tells when the map is shown or saved. `folium.GeoJson`, `folium.CircleMarker`,
-    `folium.PolyLine` and `folium.Tooltip` need none. `folium.Popup` and `folium.Icon` need jQuery and more, which are
-    not on the page: draw on a map of your own, with ``m``, if you want them and trust their servers.
+    What you add to a map with originals should bring no scripts. `folium.GeoJson`, `folium.CircleMarker` and
+    `folium.PolyLine`, with tooltips, bring none; give them ``control=False``, since the layer control is already made.
+    A plugin loads its scripts from third parties, and a `PrivacyWarning` says so when the map is shown or saved.
+    `folium.Marker`, `folium.Icon` and `folium.Popup` need pictures and scripts that the page does not have: draw on a
+    map of your own, with ``m``, if you want them and trust the servers that they come from.
 
     Examples
     --------

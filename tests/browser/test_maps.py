@@ -206,7 +206,7 @@ def test_what_may_be_added_to_a_map_with_originals_is_drawn(show, city, private)
     map_ = city.tracks.tracs.explore(private, tiles=None)
     folium.CircleMarker([-20.25, 13.2], tooltip="mine").add_to(map_)
     folium.PolyLine([[-20.25, 13.2], [-20.26, 13.3]]).add_to(map_)
-    folium.GeoJson(city.boundary, tooltip="public").add_to(map_)
+    folium.GeoJson(city.boundary, tooltip="public", control=False).add_to(map_)
     page = show(map_, blocked=True)
     assert page.count(PATHS) == 2 * (len(city.tracks) + 3) + 2 + len(city.boundary)
     assert page.requests == []
