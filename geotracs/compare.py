@@ -20,7 +20,7 @@ DISPLACEMENT = ("ae", "median", "p95", "max", "rqp")
 """Metrics of single locations..."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pair:
     """Locations and their reports on a plane, in metres, trajectory after trajectory.
 
@@ -43,6 +43,9 @@ class Pair:
     bounds: measures.Bounds
     rows: np.ndarray
     places: tuple[np.ndarray, np.ndarray]
+
+    def __repr__(self) -> str:
+        return f"<Pair of {len(self.before)} locations and their reports>"
 
 
 TRAJECTORY: dict[str, Callable[[Pair], np.ndarray]] = {

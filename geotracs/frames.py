@@ -22,7 +22,7 @@ SHOWN = 5
 """How many row labels an error names at most."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tracks:
     """The locations of a frame, in the order of its rows or trajectory after trajectory.
 
@@ -54,6 +54,9 @@ class Tracks:
     order: np.ndarray | None
     geometry: np.ndarray | None
     present: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<Tracks of {len(self.xy)} locations>"
 
     @cached_property
     def lengths(self) -> np.ndarray:

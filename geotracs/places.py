@@ -161,7 +161,7 @@ class Grid:
         return Cells((xmin, ymin), (size, size), counts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # over a region that may have been fitted to private data
 class Cells:
     """The cells of a grid in the working CRS; rounding takes constant time.
 

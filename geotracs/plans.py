@@ -34,7 +34,7 @@ SAMPLE = 2000
 """How many places are tried when they decide where TraCS-D starts."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """What is done to every location of a release.
 
@@ -65,6 +65,9 @@ class Plan:
     kept: list[str]
     added: list[str]
     reproducible: bool
+
+    def __repr__(self) -> str:
+        return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
 
     def read(self, gdf: gpd.GeoDataFrame) -> frames.Tracks:
         """Return the locations of a frame in the order in which they are worked on."""

@@ -1,7 +1,7 @@
 """The ``domain=`` argument: from what a user gives to a public region in a planar working CRS, and back."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -41,12 +41,13 @@ class Region:
         The domain with the chart of its public density.
     """
 
-    domain: Domain
-    crs: pyproj.CRS
-    data_crs: pyproj.CRS
+    # A region that was fitted to private data is private, and so is the working CRS made for it: neither is shown.
+    domain: Domain = field(repr=False)
+    crs: pyproj.CRS = field(repr=False)
+    data_crs: pyproj.CRS = field(repr=False)
     record: dict[str, Any]
-    shape: BaseGeometry | None = None
-    transport: Transport | None = None
+    shape: BaseGeometry | None = field(default=None, repr=False)
+    transport: Transport | None = field(default=None, repr=False)
 
     @property
     def chart(self) -> Domain:

@@ -1,7 +1,7 @@
 """``tracs.explore``: before and after on one map, side by side, or over time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -173,11 +173,11 @@ class Scene:
     shown: list[sides.Side]
     roles: list[str]
     colours: list[str]
-    notes: list[layers.Notes]
-    style: dict[str, Any]
-    public: list[tuple[str, np.ndarray, dict[str, Any], str]]
-    bounds: list[list[float]] | None
-    legend: str | None
+    notes: list[layers.Notes] = field(repr=False)
+    style: dict[str, Any] = field(repr=False)
+    public: list[tuple[str, np.ndarray, dict[str, Any], str]] = field(repr=False)
+    bounds: list[list[float]] | None = field(repr=False)
+    legend: str | None = field(repr=False)
     caption: str | None
 
     def tracks(self, number: int) -> folium.FeatureGroup:
