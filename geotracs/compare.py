@@ -13,7 +13,7 @@ import geotracs.crs as crs_
 import geotracs.frames as frames
 import geotracs.metrics as measures
 from geotracs.budget import recorded
-from geotracs.errors import CRSError, InputError
+from geotracs.errors import CRSError, InputError, quoted
 from geotracs.places import Points, Shapes
 
 DISPLACEMENT = ("ae", "median", "p95", "max", "rqp")
@@ -213,7 +213,7 @@ def chosen_metrics(metrics: str | Sequence[str]) -> list[str]:
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     unknown = [name for name in names if name not in METRICS]
     if unknown or not names:
-        raise InputError(f"`metrics` must be some of {list(METRICS)}, got {unknown[0] if unknown else names!r}.")
+        raise InputError(f"`metrics` must be some of {list(METRICS)}, got {quoted(unknown[0] if unknown else names)}.")
     return list(dict.fromkeys(names))
 
 

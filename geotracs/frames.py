@@ -12,7 +12,7 @@ import pandas as pd
 import shapely
 
 import geotracs.leaks as leaks
-from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
+from geotracs.errors import CRSError, InputError, PrivacyWarning, quoted, warn
 
 POINT, LINE = 0, 1
 GEOMETRY_TYPES = (
@@ -279,7 +279,7 @@ def check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
             raise InputError(f"A column must be given by its name, got {type(name).__name__}.")
         count = sum(column == name for column in gdf.columns)
         if count == 0:
-            raise InputError(f"There is no column {name!r}; the columns are {[str(c) for c in gdf.columns]}.")
+            raise InputError(f"There is no column {quoted(name)}; the columns are {[str(c) for c in gdf.columns]}.")
         if count > 1:
             raise InputError(f"There are {count} columns named {name!r}; rename all but one.")
         if name == gdf.active_geometry_name:

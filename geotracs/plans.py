@@ -23,7 +23,7 @@ import geotracs.methods as methods
 import geotracs.regions as regions
 from geotracs.advise import best_method
 from geotracs.domains import Domain
-from geotracs.errors import DomainError, InputError
+from geotracs.errors import DomainError, InputError, quoted
 from geotracs.randomness import Key
 from geotracs.rounding import Rounding, prepare
 
@@ -280,7 +280,7 @@ def _check_arguments(
     if isinstance(recipe, methods.PlaceMethod) and prior is not None:
         raise InputError(f"`prior` is for methods on a region, such as joint; {method} knows its places.")
     if outside not in OUTSIDE:
-        raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {outside!r}.")
+        raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {quoted(outside)}.")
 
 
 def _outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:

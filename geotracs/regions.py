@@ -17,7 +17,7 @@ import geotracs.priors as priors
 from geotracs.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle, Transport
 from geotracs.domains.border import Border
 from geotracs.domains.polygon import FITS
-from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, warn
+from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, quoted, warn
 
 PIECES = 200
 """Into how many pieces a border as long as the region is cut where the working CRS would bend it."""
@@ -135,7 +135,7 @@ def resolve(
     """
     fits = [*FITS, "transport", "best"]
     if not isinstance(fit, str) or fit not in fits:
-        raise InputError(f"`fit` must be one of {fits}, got {fit!r}.")
+        raise InputError(f"`fit` must be one of {fits}, got {quoted(fit)}.")
     if weight is not None and prior is None:
         raise InputError("`weight` is a column of the prior; give it with `prior`.")
     charted = prior is not None or fit == "transport"

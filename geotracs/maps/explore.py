@@ -1,8 +1,8 @@
 """``tracs.explore``: before and after on one map, side by side, or over time."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import folium
@@ -20,7 +20,7 @@ import geotracs.regions as regions
 from geotracs.budget import recorded
 from geotracs.colours import colours
 from geotracs.compare import compare
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.frames import check
 from geotracs.maps.window import window
 
@@ -135,7 +135,7 @@ def explore(
     >>> private.tracs.explore(offline=True).save("safe-to-publish.html")  # doctest: +SKIP
     """
     _check(gdf, perturbed, view, m, tiles, sample, offline)
-    _check_looks(gdf, perturbed, color, cmap, style_kwds, (tooltip, popup), places)
+    _check_looks(gdf, perturbed, color, cmap, style_kwds, (tooltip, popup), places, (width, height))
     record = recorded((gdf if perturbed is None else perturbed).attrs)
     trajectory, time = (
         record.get(key) if name is None and record.get(key) in gdf.columns else name
@@ -340,7 +340,7 @@ def _check(
         if recorded(gdf.attrs) and not recorded(perturbed.attrs):
             raise InputError("The first frame carries the record of a perturbation and the second none: swap them.")
     if view not in VIEWS:
-        raise InputError(f"`view` must be one of {list(VIEWS)}, got {view!r}.")
+        raise InputError(f"`view` must be one of {list(VIEWS)}, got {quoted(view)}.")
     if view == "side-by-side" and perturbed is None:
         raise InputError('view="side-by-side" needs a frame and its release: tracks.tracs.explore(perturbed, ...).')
     if m is not None and (view != "overlay" or offline):
@@ -348,7 +348,7 @@ def _check(
     if offline and not (tiles is None or tiles == TILES):
         raise InputError("`offline=True` draws no tiles; leave out `tiles`.")
     if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
-        raise InputError(f"`sample` must be a whole number of at least 1, got {sample!r}.")
+        raise InputError(f"`sample` must be a whole number of at least 1, got {quoted(sample)}.")
 
 
 def _check_looks(
@@ -359,7 +359,10 @@ def _check_looks(
     style: Any,
     notes: Sequence[Any],
     places: Any,
+    size: Sequence[Any],
 ) -> None:
+    if not all(isinstance(side, (str, Real)) for side in size):
+        raise InputError("`width` and `height` must be a number of pixels or a text such as '100%'.")
     columns = {*gdf.columns, *(() if perturbed is None else perturbed.columns)}
     if isinstance(color, str) and color in columns:
         raise InputError("`color` is one colour for all; `trajectory` names the column that gives each its own.")
@@ -372,8 +375,11 @@ def _check_looks(
     for asked in notes:
         if isinstance(asked, (bool, np.bool_, Integral)) or asked is None:
             continue
-        names = [asked] if isinstance(asked, str) else asked
-        if not isinstance(names, (list, tuple)) or not set(names) <= columns:
-            raise InputError(f"`tooltip` and `popup` must be True, a number or names of columns, got {asked!r}.")
+        names = asked if isinstance(asked, (list, tuple)) else [asked]
+        missing = [name for name in names if not (isinstance(name, Hashable) and name in columns)]
+        if missing:
+            raise InputError(
+                f"`tooltip` and `popup` must be True, a number or names of columns, got {quoted(missing[0])}."
+            )
     if places is not None and (not isinstance(places, (gpd.GeoDataFrame, gpd.GeoSeries)) or places.crs is None):
         raise InputError(f"`places` must be a GeoDataFrame or GeoSeries with a CRS, got {type(places).__name__}.")
