@@ -53,7 +53,7 @@ def private(frame):
     return frame.tracs.perturb(4, keep=[], **GIVEN)
 
 
-@pytest.mark.parametrize(("function", "name"), calls())
+@pytest.mark.parametrize(("function", "name"), list(calls()))
 def test_a_wrong_argument_is_not_quoted(frame, private, function, name):
     first, *others = inspect.signature(function).parameters
     arguments = {first: frame} | ({"perturbed": private} if "perturbed" in others else {})

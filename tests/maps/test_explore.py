@@ -12,6 +12,7 @@ import shapely
 from folium.plugins import DualMap, Fullscreen
 
 import geotracs
+from geotracs.cli import cli
 from geotracs.errors import InputError
 from geotracs.maps.explore import MOST
 from geotracs.maps.page import CAPTION, UNKNOWN
@@ -278,6 +279,16 @@ class TestNothingIsLoadedBesideOriginals:
     def test_the_same_for_a_frame_without_a_record(self, tracks, view):
         page = html_of(tracks.tracs.explore(view=view))
         assert UNKNOWN in page
+        assert LOADS.findall(page) == []
+
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_the_same_for_the_command_line(self, tracks, private, view, tmp_path):
+        paths = [tmp_path / name for name in ("tracks.gpkg", "private.gpkg", "map.html")]
+        geotracs.files.write(tracks, paths[0])
+        geotracs.files.write(private, paths[1])
+        cli.main(["map", *map(str, paths), "--view", view], standalone_mode=False)
+        page = paths[2].read_text()
+        assert CAPTION in page
         assert LOADS.findall(page) == []
 
     def test_a_release_alone_keeps_the_scripts_of_folium(self, private):
