@@ -19,7 +19,8 @@ import geotracs.maps.sides as sides
 import geotracs.regions as regions
 from geotracs.budget import recorded
 from geotracs.colours import colours
-from geotracs.compare import compare
+from geotracs.compare import compare, standing
+from geotracs.digest import OTHER
 from geotracs.errors import InputError, quoted
 from geotracs.frames import check
 from geotracs.maps.window import window
@@ -64,7 +65,8 @@ def explore(
     switched on and off: original, perturbed, displacement (off at first), region, places, window.
 
     A map that holds originals says so and must be kept confidential; ``perturbed.tracs.explore()`` holds none and is
-    safe to publish, as long as the frame is what `perturb` returned: what you put into it later is shown too.
+    safe to publish, as long as the frame is what `perturb` returned or a part of it: what you put into it later is
+    shown too. Other locations than those on record are noticed, in the CRS of the release, and the map says so.
 
     With originals on it a page loads no script from elsewhere: Leaflet is written into it, and tiles are its only
     request. They tell the tile server where the data is: take ``offline=True`` for confidential work. The page of a
@@ -146,6 +148,9 @@ def explore(
     picked = None if pick is None else window(gdf, perturbed, region, trajectory, time, pick)
     public, bounds = _public(shown, region, places, picked, sample)
     roles = ["original", "perturbed"] if perturbed is not None else ["perturbed" if record else "original"]
+    caption = None if roles == ["perturbed"] else page.CAPTION if perturbed is not None else page.UNKNOWN
+    if roles == ["perturbed"] and standing(gdf) == OTHER:
+        caption = page.CHANGED
     scene = Scene(
         shown,
         roles,
@@ -155,7 +160,7 @@ def explore(
         public,
         bounds,
         _legend(gdf, perturbed, shown[0], record, roles) if legend else None,
-        None if roles == ["perturbed"] else page.CAPTION if perturbed is not None else page.UNKNOWN,
+        caption,
     )
     heavy = 2 * sum(len(side.rows) for side in shown) > CANVAS
     options = {"tiles": None if offline else tiles, "attr": attr, "prefer_canvas": heavy, "zoomSnap": 0.25}

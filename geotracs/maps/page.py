@@ -16,6 +16,7 @@ from geotracs.errors import PrivacyWarning, warn
 
 CAPTION = "This map contains original locations: keep it confidential."
 UNKNOWN = "These locations carry no record of a perturbation: keep this map confidential."
+CHANGED = "These locations are not those of the release on record: keep this map confidential."
 TITLE = "geotracs: before and after"
 REMOTE = re.compile(
     r"""<(?:script|link|iframe)\b[^>]*?\b(?:src|href)\s*=\s*["']?\s*(?:https?:)?//([^/"'\s>]+)""", re.IGNORECASE

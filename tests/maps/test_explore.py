@@ -15,7 +15,7 @@ import geotracs
 from geotracs.cli import cli
 from geotracs.errors import InputError
 from geotracs.maps.explore import MOST
-from geotracs.maps.page import CAPTION, UNKNOWN
+from geotracs.maps.page import CAPTION, CHANGED, UNKNOWN
 from tests.conftest import TOKYO
 
 VIEWS = ("overlay", "side-by-side", "time")
@@ -45,6 +45,15 @@ def as_lines(tracks):
     ordered = tracks.sort_values(["person", "t"])
     lines = ordered.groupby("person").geometry.apply(lambda points: shapely.LineString(points.tolist()))
     return gpd.GeoDataFrame(lines.reset_index(), geometry="geometry", crs=tracks.crs)
+
+
+def test_originals_put_into_a_release_are_not_called_safe(tracks, private):
+    swapped = private.set_geometry(tracks.geometry)
+    assert CHANGED in html_of(swapped.tracs.explore())
+    assert not LOADS.search(html_of(swapped.tracs.explore()))
+    for safe in (private, private[private["person"] == "ann"], private.sample(frac=1, random_state=1)):
+        page = html_of(safe.tracs.explore())
+        assert not [caption for caption in (CAPTION, CHANGED, UNKNOWN) if caption in page]
 
 
 def test_layers_legend_and_caption(tracks, private):

@@ -795,7 +795,7 @@ def test_a_run_that_is_stopped(people, tmp_path, number):
     process.send_signal(number)
     assert process.wait() == 130
     with process.stderr as said:
-        assert "Stopped; nothing unfinished is left." in said.read()
+        assert "Stopped; temporary files were removed." in said.read()
     assert (tmp_path / "out.parquet").read_text() == "the old file"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out.parquet"]
 
