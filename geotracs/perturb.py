@@ -11,6 +11,7 @@ import geotracs.blocks as blocks
 import geotracs.frames as frames
 import geotracs.plans as plans
 import geotracs.randomness as randomness
+from geotracs.originals import Originals
 
 
 def perturb(
@@ -128,7 +129,7 @@ def perturb(
         gdf,
         eps,
         method,
-        data=gdf.geometry,
+        data=Originals.of(gdf.geometry),
         lengths=tracks.lengths,
         domain=domain,
         fit=fit,

@@ -22,6 +22,7 @@ ORDER = [
     "methods",
     "metrics",
     "crs",
+    "originals",
     "leaks",
     "frames",
     "priors",
