@@ -70,9 +70,9 @@ def warn_of_columns(
         elif label and (share := pinned_share(rows, values)) >= PINNED:
             warn(
                 f"{what} pins down the location of {int(100 * share)}% of the rows whose value occurs more than once: "
-                f"each of these values is found in one cell only of a grid of {CELLS} by {CELLS} over the data. Whoever "
-                "knows what a value stands for knows the place; leave it out, an index with reset_index(drop=True), or "
-                "keep something coarser, such as the kind of place.",
+                f"each of these values is found in one cell only of a grid of {CELLS} by {CELLS} over the data. "
+                "Whoever knows what a value stands for knows the place; leave it out, an index with "
+                "reset_index(drop=True), or keep something coarser, such as the kind of place.",
                 PrivacyWarning,
             )
 

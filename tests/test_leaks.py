@@ -152,7 +152,7 @@ def test_the_share_is_that_of_rows_whose_value_occurs_in_one_cell():
 @pytest.mark.parametrize("city", ["tky", "chi"])
 def test_venues_of_real_checkins_warn_and_the_rest_does_not(checkins, city):
     frame = loaders.checkins(checkins(city))
-    domain = tuple(frame.total_bounds + [-0.1, -0.1, 0.1, 0.1])
+    domain = tuple(np.add(frame.total_bounds, (-0.1, -0.1, 0.1, 0.1)))
     columns = {"trajectory": "user", "time": "time", "domain": domain}
     with pytest.warns(PrivacyWarning, match=r"'venue' pins down the location of (99|100)% of the rows"):
         geotracs.perturb(frame, 4, keep=["venue"], **columns)
