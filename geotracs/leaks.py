@@ -109,9 +109,11 @@ class Rows:
     def of(cls, gdf: gpd.GeoDataFrame, trajectory: str | None = None, time: str | None = None) -> "Rows":
         """Look at some rows of a frame."""
         which = evenly(len(gdf), ROWS)
-        places = _places(np.asarray(gdf.geometry.values)[which])
-        present = np.isfinite(np.column_stack(places)).all(axis=1)
-        which, places = which[present], [xy[present] for xy in places]
+        geometry = np.asarray(gdf.geometry.values)[which]
+        present = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
+        which, places = which[present], _places(geometry[present])
+        finite = np.isfinite(np.column_stack(places)).all(axis=1)
+        which, places = which[finite], [xy[finite] for xy in places]
         some = evenly(len(which), READ)
         own = np.zeros(len(which)) if trajectory is None else _codes(gdf[trajectory].iloc[which])
         times = np.zeros(len(which)) if time is None else _as_times(gdf[time].iloc[which])
@@ -177,7 +179,7 @@ def pinned_share(rows: Rows, values: pd.Series) -> float:
 
 
 def _places(geometry: np.ndarray) -> list[np.ndarray]:
-    kinds = set(shapely.get_type_id(geometry[~shapely.is_missing(geometry)]).tolist())
+    kinds = set(shapely.get_type_id(geometry).tolist())
     where = [geometry if kinds == {shapely.GeometryType.POINT} else shapely.centroid(geometry)]
     if kinds == {shapely.GeometryType.LINESTRING}:
         where += [shapely.get_point(geometry, end) for end in (0, -1)]
