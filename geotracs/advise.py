@@ -17,6 +17,7 @@ import geotracs.regions as regions
 from geotracs.budget import check_eps
 from geotracs.domains import Domain, Globe, distances
 from geotracs.errors import DomainError, InputError, quoted, sealed
+from geotracs.originals import Originals
 from geotracs.places import Grid
 from geotracs.randomness import public_stream, words
 from geotracs.rounding import Rounding, prepare
@@ -93,7 +94,7 @@ def advise(
     if error is not None and (isinstance(error, bool) or not isinstance(error, Real) or not 0 < error < math.inf):
         raise InputError(f"`error` must be a distance in metres greater than 0, got {quoted(error)}.")
     layer = isinstance(domain, (gpd.GeoSeries, gpd.GeoDataFrame)) and domain.crs is not None
-    nobody = gpd.GeoSeries([], crs=domain.crs if layer else crs_.parse(crs))
+    nobody = Originals.nobody(domain.crs if layer else crs_.parse(crs))
     own = recipes.make("joint")
     region = regions.resolve(
         domain,

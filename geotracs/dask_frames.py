@@ -2,7 +2,7 @@
 
 import functools
 import uuid
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any
 
 import dask
@@ -15,12 +15,14 @@ from dask.dataframe.extensions import register_dataframe_accessor
 from dask.dataframe.utils import clear_known_categories
 
 import geotracs.frames as frames
+import geotracs.leaks as leaks
 import geotracs.metrics as measures
 import geotracs.plans as plans
 import geotracs.randomness as randomness
 from geotracs.budget import Guarantee, recorded
 from geotracs.compare import DISPLACEMENT, chosen_metrics, displacement, group_labels, result_columns
 from geotracs.errors import InputError, quoted
+from geotracs.originals import Originals, coordinates, evenly, some_coordinates
 from geotracs.perturb import planned
 from geotracs.streaming.counts import keys
 from geotracs.sweep import Engine
@@ -65,6 +67,12 @@ def perturb(
 
     Notes
     -----
+    The call reads a few partitions at once, until one of them holds locations, to warn of ``keep`` as
+    `geotracs.perturb` does; up to 10,000 of its rows are sent to the caller. All partitions are read at once only if
+    that one gives a reason to: if its locations are places of ``round_to`` or ``prior``, or if all bounds of ``domain``
+    have so many digits that they may be those of the locations, which the spatial partitions of the frame, if they
+    are known, say without a pass.
+
     The call draws one key. It lives in the graph of the frame, so whoever has the graph, or can read the memory of the
     scheduler and the workers, can undo the perturbation. It is never shown.
     """
@@ -79,15 +87,17 @@ def _perturbed(
     shuffle: bool | None = None,
     rng: int | np.random.Generator | None = None,
     whole: str | None = None,
+    some: gpd.GeoDataFrame | None = None,
     **arguments: Any,
 ) -> dask_geopandas.GeoDataFrame:
-    """Perturb; ``whole`` is the column whose trajectories are known to be in one partition each."""
+    """Perturb; ``whole`` is the column whose trajectories are known to be in one partition each, ``some`` are rows."""
     _check(ddf)
     _check_arguments(shuffle, arguments.keys())
     given = planned(eps, method, rng=rng, **arguments)
     trajectory, unit = given["trajectory"], given["unit"]
     _check_planned(given)
-    plan = plans.make(ddf._meta, data=gpd.GeoSeries([], crs=ddf.crs), lengths=np.array([1]), **given)
+    some = _some_rows(ddf) if some is None else some
+    plan = plans.make(some, data=_originals(ddf, some), lengths=np.array([1]), **given)
     key = randomness.Key.fresh(randomness.source(rng))
     together = plan.recipe.sequential or unit == "trajectory"
     # Lines are whole by themselves, and points without a trajectory are refused when they are seen.
@@ -172,7 +182,7 @@ def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.Dat
     _check_arguments(shuffle, kwargs.keys() - {"progress"})
     if whole is not None and shuffle is not None:
         ddf = _together(ddf, whole, shuffle, "sweep")
-    each = functools.partial(_perturbed, whole=None if shuffle is None else whole)
+    each = functools.partial(_perturbed, whole=None if shuffle is None else whole, some=_some_rows(ddf))
     return run_sweep(Engine(each, compare, functools.partial(each, ddf)), ddf, *args, **kwargs)
 
 
@@ -236,6 +246,39 @@ def _check_planned(given: dict[str, Any]) -> None:
             'method="auto" and fit="best" depend on how long trajectories are if they share epsilon, which is not '
             "known of a dask frame; choose a method and a fit, e.g. with geotracs.advise."
         )
+
+
+def _some_rows(ddf: dask_geopandas.GeoDataFrame) -> gpd.GeoDataFrame:
+    """Return rows of the first partition that holds locations; none if there is none, or if it will be refused."""
+    look = dask.delayed(_evenly, pure=False)
+    for part in ddf.to_delayed():
+        rows = look(part).compute()
+        if not isinstance(rows, gpd.GeoDataFrame) or list(rows.columns) != list(ddf.columns) or rows.crs != ddf.crs:
+            break
+        if not (rows.geometry.isna() | rows.geometry.is_empty).all():
+            return rows
+    return ddf._meta
+
+
+def _evenly(part: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
+    return part.iloc[evenly(len(part), leaks.ROWS)]
+
+
+def _originals(ddf: dask_geopandas.GeoDataFrame, some: gpd.GeoDataFrame) -> Originals:
+    """Return what is known of the locations of a dask frame; what some rows do not say takes a pass."""
+    work = dask.delayed(_work, pure=False)
+
+    def each(function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, ...]:
+        return dask.compute(*[work(part, function) for part in ddf.to_delayed()])
+
+    boxes = ddf.spatial_partitions
+    bounds = None if boxes is None else tuple(boxes.total_bounds)
+    return Originals(ddf.crs, some_coordinates(some.geometry), each, bounds)
+
+
+def _work(part: gpd.GeoDataFrame, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    known = isinstance(part, gpd.GeoDataFrame)  # anything else is refused when it is perturbed
+    return function(coordinates(part.geometry) if known else np.empty((0, 2)))
 
 
 def _together(ddf: Any, trajectory: str, shuffle: bool | None, name: str) -> dask_geopandas.GeoDataFrame:

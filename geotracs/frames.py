@@ -12,7 +12,7 @@ import pandas as pd
 import shapely
 
 import geotracs.leaks as leaks
-from geotracs.errors import CRSError, InputError, PrivacyWarning, quoted, warn
+from geotracs.errors import CRSError, InputError, quoted, warn
 
 POINT, LINE = 0, 1
 GEOMETRY_TYPES = (
@@ -242,8 +242,14 @@ def output(
     return out
 
 
-def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always: Sequence[str | None]) -> list[str]:
-    """Return the columns of a release: ``always`` and what ``keep`` asks for; say what is lost, warn of coordinates."""
+def kept_columns(
+    gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, trajectory: str | None = None, time: str | None = None
+) -> list[str]:
+    """Return the columns of a release: trajectory, time and what ``keep`` asks for.
+
+    Say which are lost, and warn of those that tell where the rows were.
+    """
+    always = [name for name in (trajectory, time) if name is not None]
     others = [column for column in gdf.columns if column not in {*always, gdf.active_geometry_name}]
     if isinstance(keep, str) and keep == "all":
         asked = others
@@ -258,18 +264,9 @@ def kept_columns(gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, always
             f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
             "keep=[...] (--keep) for those that do not, or keep=[] (--keep none) to leave this message out."
         )
-    released = [(f"The kept column {name!r}", gdf[name]) for name in (*always, *asked)]
-    if not isinstance(gdf.index, pd.RangeIndex):
-        levels = gdf.index.to_frame(index=False)
-        released += [(f"The index level {name!r}", values) for name, values in levels.items()]
-    for what, values in released:
-        if leaks.holds_locations(gdf, values):
-            warn(
-                f"{what} holds the original locations, so the release does too; leave it out, an index with "
-                "reset_index(drop=True).",
-                PrivacyWarning,
-            )
-    return [column for column in gdf.columns if column in {*asked, *always}]
+    kept = [column for column in gdf.columns if column in {*asked, *always}]
+    leaks.warn_of_columns(gdf, kept, trajectory, time)
+    return kept
 
 
 def check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ import geotracs.plans as plans
 import geotracs.randomness as randomness
 from geotracs.digest import Digest
 from geotracs.errors import sealed
+from geotracs.originals import Originals
 
 
 @sealed
@@ -131,7 +132,7 @@ def perturb(
         gdf,
         eps,
         method,
-        data=gdf.geometry,
+        data=Originals.of(gdf.geometry),
         lengths=tracks.lengths,
         domain=domain,
         fit=fit,

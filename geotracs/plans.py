@@ -25,6 +25,7 @@ from geotracs.advise import best_method
 from geotracs.digest import Digest
 from geotracs.domains import Domain
 from geotracs.errors import DomainError, InputError, quoted
+from geotracs.originals import Originals
 from geotracs.randomness import Key
 from geotracs.rounding import Rounding, prepare
 
@@ -205,7 +206,7 @@ def make(
     eps: float,
     method: str,
     *,
-    data: gpd.GeoSeries,
+    data: Originals,
     lengths: np.ndarray,
     domain: Any,
     fit: str,
@@ -229,9 +230,9 @@ def make(
     Parameters
     ----------
     gdf : GeoDataFrame
-        The frame, or some rows of it, or none: its columns, and whether one of them seems to hold coordinates.
-    data : GeoSeries
-        The CRS of the locations, and their extent if it is known; see `regions.resolve`.
+        The frame, or some rows of it, or none: its columns, and whether one of them tells where the rows are.
+    data : Originals
+        The CRS of the locations, and what may be asked about them to warn of what was derived from them.
     lengths : array of int
         How many locations each trajectory has, as far as it is known.
     """
@@ -240,9 +241,8 @@ def make(
     options = {name: _plain(value) for name, value in options.items()}
     recipe = methods.make(AUTO if method == "auto" else method, options)
     _check_arguments(recipe, method, round_to, prior, join, centroid, outside)
-    columns = [name for name in (trajectory, time) if name is not None]
-    frames.check_columns(gdf, columns)
-    kept = frames.kept_columns(gdf, keep, columns)
+    frames.check_columns(gdf, [name for name in (trajectory, time) if name is not None])
+    kept = frames.kept_columns(gdf, keep, trajectory, time)
     region = rounding = None
     if not (domain is None and lengths.sum() == 0):
         typical = budget.typical(eps, unit, lengths)

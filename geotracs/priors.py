@@ -10,17 +10,17 @@ import pyproj
 import shapely
 
 import geotracs.crs as crs_
-import geotracs.leaks as leaks
 from geotracs.domains.border import SIDE
 from geotracs.domains.transport import Base, outline
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
+from geotracs.originals import Originals, derived_from
 
 TRIES = 3
 """Points along each side of a cell at which a raster is read."""
 
 
 def weights(
-    prior: Any, weight: str | None, domain: Base, crs: pyproj.CRS, data: gpd.GeoSeries
+    prior: Any, weight: str | None, domain: Base, crs: pyproj.CRS, data: Originals
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Return how much of a public prior is in each cell of a grid over the region, column by column, and its record.
 
@@ -32,8 +32,8 @@ def weights(
         Column of a layer.
     domain : Domain
         The region, in coordinates of ``crs``.
-    data : GeoSeries
-        The private locations: their CRS is that of a raster, and a prior made of them is warned of.
+    data : Originals
+        The private locations: their CRS is that of a raster, and a prior derived from them is warned of.
     """
     low, high = np.reshape(outline(domain).bounds, (2, 2))
     if isinstance(prior, tuple) and len(prior) == 2:
@@ -50,7 +50,7 @@ def weights(
     numbers = _numbers(prior, weight)
     present = ~(prior.geometry.isna() | prior.geometry.is_empty).to_numpy() & (numbers > 0)
     layer = prior.geometry[present]
-    if leaks.made_of(layer, data):
+    if derived_from(layer, data):
         warn(
             "`prior` has the coordinates of the private data, so it is not public: every report reveals something of "
             "it. Give public places, a census or a raster.",

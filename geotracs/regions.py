@@ -18,6 +18,7 @@ from geotracs.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectan
 from geotracs.domains.border import Border
 from geotracs.domains.polygon import FITS
 from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, quoted, warn
+from geotracs.originals import Originals
 
 PIECES = 200
 """Into how many pieces a border as long as the region is cut where the working CRS would bend it."""
@@ -112,7 +113,7 @@ class Region:
 
 def resolve(
     domain: Any,
-    data: gpd.GeoSeries,
+    data: Originals,
     *,
     fit: str = "envelope",
     crs: Any = None,
@@ -126,7 +127,7 @@ def resolve(
     ----------
     domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, one of `geotracs.domains`, or None
         See `geotracs.perturb`. All but the layers are in the CRS of ``data``.
-    data : GeoSeries
+    data : Originals
         The private locations. Only their CRS is used, unless ``domain`` is None; and to warn if it is their extent.
     prior, weight
         See `geotracs.perturb`.
@@ -153,7 +154,7 @@ def resolve(
     return region
 
 
-def _region(domain: Any, data: gpd.GeoSeries, fit: str, crs: Any, error: Callable[[Domain], float] | None) -> Region:
+def _region(domain: Any, data: Originals, fit: str, crs: Any, error: Callable[[Domain], float] | None) -> Region:
     working = None if crs is None else crs_.parse_planar(crs)
     if isinstance(domain, Globe):
         return _globe(domain, data.crs, working)
@@ -161,7 +162,7 @@ def _region(domain: Any, data: gpd.GeoSeries, fit: str, crs: Any, error: Callabl
         return _disc(domain, data.crs, working)
     fitted = domain is None
     shape = _extent(data) if fitted else _shape(domain, data.crs)
-    if not fitted and _same_extent(shape, data):
+    if not fitted and data.have_extent(shape.bounds):
         warn(
             "`domain` has the extent of the private data. If it was made from them it is not public, and the reports "
             "and the record reveal it; give a public region.",
@@ -193,11 +194,11 @@ def recorded(record: dict[str, Any], crs: pyproj.CRS, domain: Any = None) -> Reg
     fit = known.get("fit") if known.get("fit") in FITS else "envelope"
     if domain is not None:
         working = None if isinstance(domain, Globe) else record.get("crs")
-        return resolve(domain, gpd.GeoSeries([], crs=crs), fit=fit, crs=working)
+        return resolve(domain, Originals.nobody(crs), fit=fit, crs=working)
     try:
         domain = _from_record(known)
         working = None if isinstance(domain, Globe) else record.get("crs")
-        return resolve(domain, gpd.GeoSeries([], crs=crs_.parse(known["crs"])), fit=fit, crs=working)
+        return resolve(domain, Originals.nobody(crs_.parse(known["crs"])), fit=fit, crs=working)
     except (KeyError, TypeError, ValueError, ProjError):  # not there, or not as we write it
         return None
 
@@ -241,22 +242,13 @@ def _disc(disc: Disc, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
     return Region(planar, working, crs, record)
 
 
-def _same_extent(shape: BaseGeometry, data: gpd.GeoSeries) -> bool:
-    """Whether a domain and the data have the same bounds but for last digits; only for a warning."""
-    bounds = data.total_bounds
-    if not np.isfinite(bounds).all():
-        return False
-    slack = 1e-9 * np.ptp(bounds.reshape(2, 2), axis=0).max()  # a million random points come within 1e-6
-    return bool(np.allclose(shape.bounds, bounds, rtol=0, atol=slack))
-
-
-def _extent(data: gpd.GeoSeries) -> BaseGeometry:
+def _extent(data: Originals) -> BaseGeometry:
     warn(
         "`domain` was not given, so it is fitted to the data: the extent of private data is private, and every "
         "report reveals something of it. Give a public region, e.g. domain=(xmin, ymin, xmax, ymax).",
         PrivacyWarning,
     )
-    bounds = tuple(data.total_bounds)
+    bounds = data.bounds
     if not (bounds[0] < bounds[2] and bounds[1] < bounds[3]):
         raise DomainError(
             "`domain` cannot be fitted: the locations span no area. Give a public region, e.g. "

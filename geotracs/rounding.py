@@ -11,9 +11,9 @@ import pandas as pd
 import shapely
 
 import geotracs.crs as crs_
-import geotracs.leaks as leaks
 from geotracs.domains import Disc, Globe
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
+from geotracs.originals import Originals, derived_from
 from geotracs.places import Cells, Grid, Points, Shapes
 from geotracs.regions import Region
 
@@ -91,14 +91,14 @@ class Rounding:
 
 
 def prepare(
-    round_to: Any, region: Region, data: gpd.GeoSeries, *, place: str, join: Sequence[str], centroid: bool
+    round_to: Any, region: Region, data: Originals, *, place: str, join: Sequence[str], centroid: bool
 ) -> Rounding:
     """Return the places of a layer or a grid.
 
     Parameters
     ----------
     round_to : GeoDataFrame, GeoSeries or Grid
-    data : GeoSeries
+    data : Originals
         The private locations; only to warn when they are the layer themselves.
     place, join, centroid
         See `geotracs.perturb`.
@@ -117,7 +117,7 @@ def prepare(
         raise CRSError("`round_to` has no CRS; set it with round_to.set_crs(...).")
     join = _checked_join(round_to, join)
     layer = round_to[~(round_to.geometry.isna() | round_to.geometry.is_empty).to_numpy()]
-    if leaks.made_of(layer.geometry, data):
+    if derived_from(layer.geometry, data):
         warn("`round_to` has the coordinates of the private data: rounding to it publishes them.", PrivacyWarning)
     moved = layer.geometry.to_crs(region.crs)
     bounds = moved.bounds.to_numpy() * region.crs.axis_info[0].unit_conversion_factor

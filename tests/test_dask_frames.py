@@ -118,6 +118,63 @@ def test_an_index_that_tells_where_rows_are_is_warned_of(people, by):
         lazily(ddf, 4)
 
 
+def counted(people, npartitions=4):
+    """A frame whose first partition is empty, and a list of the partitions that were read."""
+    reads = []
+
+    def read(number):
+        reads.append(number)
+        return parts[number]
+
+    parts = [people[:0], *(people.iloc[rows] for rows in np.array_split(np.arange(len(people)), npartitions))]
+    delayed = [dask.delayed(read, pure=False)(number) for number in range(len(parts))]
+    return dd.from_delayed(delayed, meta=people[:0], verify_meta=False), reads
+
+
+def derived(people, what):
+    """Arguments with something that should be public and was made from the locations; and what is said of it."""
+    places = people.geometry.dropna().sample(frac=1, random_state=0)
+    return {
+        "keep": ({"keep": "all"}, r"'lat' holds the original locations"),
+        "domain": ({"domain": tuple(people.total_bounds)}, "`domain` has the extent of the private data"),
+        "round_to": ({"round_to": places.to_crs(3857)}, "`round_to` has the coordinates of the private data"),
+        "prior": ({"prior": places}, "`prior` has the coordinates of the private data"),
+    }[what]
+
+
+@pytest.mark.parametrize("what", ["keep", "domain", "round_to", "prior"])
+def test_what_was_derived_from_the_locations_is_warned_of(people, what):
+    people = people.assign(lat=people.geometry.y)
+    arguments, said = derived(people, what)
+    ddf, reads = counted(people)
+    with dask.config.set(scheduler="synchronous"), pytest.warns(PrivacyWarning, match=said):
+        lazily(ddf, 4, **arguments)
+    assert sorted(reads) == ([0, 1] if what == "keep" else [0, 0, 1, 1, 2, 3, 4])
+    with pytest.warns(PrivacyWarning, match=said):
+        geotracs.perturb(people, 4, **{"domain": TOKYO, "keep": [], **arguments})
+
+
+def test_known_spatial_partitions_say_the_extent_without_a_pass(people):
+    ddf, reads = counted(people.dropna())
+    with dask.config.set(scheduler="synchronous"):
+        ddf.calculate_spatial_partitions()
+        reads.clear()
+        with pytest.warns(PrivacyWarning, match="`domain` has the extent of the private data"):
+            lazily(ddf, 4, domain=tuple(people.total_bounds))
+    assert reads == [0, 1]
+
+
+def test_public_things_are_not_warned_of_and_take_no_pass(people):
+    venues = gpd.GeoSeries([*people.geometry.dropna().iloc[:100], *PLACES.geometry], crs=4326)
+    ddf, reads = counted(people)
+    with dask.config.set(scheduler="synchronous"):
+        lazily(ddf, 4, keep="all", round_to=PLACES, prior=PLACES, **COLUMNS)
+        assert reads == [0, 1]
+        reads.clear()
+        lazily(ddf, 4, round_to=venues)  # at which all locations of the first partition are: one pass tells
+        assert sorted(reads) == [0, 0, 1, 1, 2, 3, 4]
+
+
 def test_same_release_whatever_computes_it(ddf, client):
     private = lazily(ddf, 4, "tracs-d", shuffle=False, **COLUMNS)
     one = here(private)
@@ -517,7 +574,7 @@ def test_a_sweep_checks_trajectories_once(people):
     ddf = dd.from_delayed(parts, meta=people[:0], verify_meta=False)
     with dask.config.set(scheduler="synchronous"):
         ddf.tracs.sweep([2, 4], ["tracs-d"], 2, domain=TOKYO, shuffle=False, **COLUMNS)
-    assert len(reads) == 4 * (1 + 4)
+    assert len(reads) == 1 + 4 * (1 + 4)  # one to look at its columns
 
 
 def test_sweep(ddf, people):

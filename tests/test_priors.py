@@ -12,12 +12,13 @@ import geotracs
 from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning, priors
 from geotracs.domains import Globe, Rectangle
 from geotracs.domains.border import SIDE
+from geotracs.originals import Originals
 from tests.conftest import TOKYO
 from tests.domains.shapes import SHAPES
 
 UTM = 32654
 BOX = Rectangle(380_000, 3_940_000, 400_000, 3_950_000)
-NOBODY = gpd.GeoSeries([], crs=UTM)
+NOBODY = Originals.nobody(UTM)
 
 
 def weights(prior, weight=None, data=NOBODY, domain=BOX):

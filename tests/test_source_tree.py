@@ -25,6 +25,7 @@ ORDER = [
     "methods",
     "metrics",
     "crs",
+    "originals",
     "leaks",
     "frames",
     "priors",

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-import geopandas as gpd
 import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
@@ -14,6 +13,7 @@ from geotracs.colours import COLOURS
 from geotracs.domains import Disc, Domain, Globe, Polygon, Transport
 from geotracs.domains.rectangle import two_numbers
 from geotracs.errors import InputError
+from geotracs.originals import Originals
 from geotracs.plots.canvas import draw_public, frame_axes, pyplot, unwrapping
 from geotracs.randomness import public_stream
 
@@ -73,7 +73,7 @@ def mechanism(
         )
     given = getattr(domain, "crs", None)
     crs = crs_.parse(crs or given or "EPSG:4326")
-    region = regions.resolve(domain, gpd.GeoSeries([], crs=crs), fit=fit)
+    region = regions.resolve(domain, Originals.nobody(crs), fit=fit)
     moved = {name: tuple(_enter(region, value, name).tolist()) for name, value in options.items() if _is_point(value)}
     recipe = methods.make(method, {**options, **moved})
     here = _enter(region, at, "at")

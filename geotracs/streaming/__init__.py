@@ -4,14 +4,13 @@ import glob
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import geopandas as gpd
 import numpy as np
-import shapely
 
 import geotracs.blocks as blocks
 import geotracs.files as files
@@ -19,8 +18,10 @@ import geotracs.frames as frames
 import geotracs.plans as plans
 import geotracs.randomness as randomness
 import geotracs.streaming.sinks as sinks
+import geotracs.streaming.wkb as wkb
 from geotracs.budget import Guarantee
 from geotracs.errors import InputError, PrivacyWarning, quoted, sealed, warn
+from geotracs.originals import Originals, coordinates, some_coordinates
 from geotracs.perturb import perturb, planned
 from geotracs.streaming.release import Release, count
 from geotracs.streaming.sorting import sort_out_of_core
@@ -192,11 +193,12 @@ def _stream(
     progress: bool | None,
 ) -> Guarantee:
     sample = _sample(source, arguments)
+    data = _originals(source, sample, arguments["domain"], rows)
     shared = arguments["unit"] == "trajectory"
     counted = count(source, arguments["trajectory"], rows, progress) if shared else None
     plan = plans.make(
         sample,
-        data=_extent(source, arguments["domain"]),
+        data=data,
         lengths=np.array([1]) if counted is None else counted.all(),
         **arguments,
     )
@@ -221,14 +223,19 @@ def _check_apart(original: Path, dst: Path) -> None:
         raise InputError("OUT is inside the folder IN, where it would be read as a part of IN. Give another folder.")
 
 
-def _extent(source: Source, domain: Any) -> gpd.GeoSeries:
-    """Return what is known of the extent of the locations, to compare the domain with, or to fit it to."""
+def _originals(source: Source, sample: gpd.GeoDataFrame, domain: Any, rows: int) -> Originals:
+    """Return what is known of the locations of a file; what its first rows and its head do not say takes a pass."""
     if source.bounds is None and domain is None:
         raise InputError(
             "`domain` must be given: this file does not say the extent of its locations, which is private anyway. Give "
             "a public region, e.g. domain=(xmin, ymin, xmax, ymax)."
         )
-    return gpd.GeoSeries([] if source.bounds is None else [shapely.box(*source.bounds)], crs=source.crs)
+
+    def each(work: Callable[[np.ndarray], np.ndarray]) -> Iterator[np.ndarray]:
+        for table in source.tables(rows, [source.geometry]):
+            yield work(coordinates(gpd.GeoSeries(wkb.geometries(table[source.geometry]))))
+
+    return Originals(source.crs, some_coordinates(sample.geometry), each, source.bounds)
 
 
 def _fits(source: Source, rows: int) -> bool:

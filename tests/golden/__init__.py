@@ -1,7 +1,7 @@
-"""Golden releases: what each method reports with a fixed rng, kept as hashes, so that no change of the code changes them unseen.
+"""Golden releases: what each method reports with a fixed rng, kept as hashes, so that nothing changes it unseen.
 
-`python -m tests.golden` writes them anew, in a commit that says why. What they depend on is the format of a release: the
-length of a block (`geotracs.mechanisms.lattice.BLOCK`), the order in which random words are used, the working CRS.
+`python -m tests.golden` writes them anew, in a commit that says why. They depend on the format of a release: the length
+of a block (`geotracs.mechanisms.lattice.BLOCK`), the order in which random words are used, the working CRS.
 """
 
 import hashlib

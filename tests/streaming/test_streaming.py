@@ -747,6 +747,50 @@ def test_a_domain_fitted_to_the_file(people, tmp_path):
         perturb_file(tmp_path / "silent.parquet", tmp_path / "out.parquet", 4, **arguments)
 
 
+def without_bounds(path):
+    """Take the extent out of the metadata of a file."""
+    table = pq.read_table(path)
+    geo = json.loads(table.schema.metadata[b"geo"])
+    del geo["columns"]["geometry"]["bbox"]
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"geo": json.dumps(geo)}), path)
+
+
+@pytest.mark.parametrize("sort", [False, True])
+@pytest.mark.parametrize("what", ["keep", "domain", "round_to", "prior"])
+def test_what_was_derived_from_the_locations_is_warned_of(people, tmp_path, what, sort):
+    people = people.assign(lat=people.geometry.y)
+    places = people.geometry.dropna().sample(frac=1, random_state=0)
+    arguments, said = {
+        "keep": ({"keep": "all"}, "'lat' holds the original locations"),
+        "domain": ({"domain": tuple(people.total_bounds)}, "`domain` has the extent of the private data"),
+        "round_to": ({"round_to": places.to_crs(3857)}, "`round_to` has the coordinates of the private data"),
+        "prior": ({"prior": places}, "`prior` has the coordinates of the private data"),
+    }[what]
+    people.to_parquet(tmp_path / "in.parquet")
+    without_bounds(tmp_path / "in.parquet")
+    arguments = {"domain": TOKYO, "keep": [], "batch_rows": 70, "sort": sort, **COLUMNS, **arguments}
+    with pytest.warns(PrivacyWarning, match=said):
+        perturb_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, **arguments)
+
+
+def test_public_things_are_not_warned_of_and_take_no_pass(people, tmp_path, monkeypatch):
+    people.to_parquet(tmp_path / "in.parquet")
+    without_bounds(tmp_path / "in.parquet")
+    monkeypatch.setattr(geotracs.originals.Originals, "near", None)
+    monkeypatch.setattr(geotracs.originals, "_union", None)
+    arguments = {"domain": TOKYO, "keep": "all", "batch_rows": 70, "round_to": PLACES, "prior": PLACES, **COLUMNS}
+    perturb_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, **arguments)
+
+
+def test_venues_that_people_visited_are_public(people, tmp_path):
+    """Every location is at one of the venues, of which there are more: only the whole file can tell."""
+    visited = people.geometry.dropna()
+    venues = gpd.GeoSeries([*visited, *visited.translate(0.001, 0).iloc[:100]], crs=4326)
+    people.to_parquet(tmp_path / "in.parquet")
+    arguments = {"domain": TOKYO, "keep": [], "batch_rows": 70, "round_to": venues}
+    perturb_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, **arguments)
+
+
 def limited_to_64_kilobytes_a_file():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16))
