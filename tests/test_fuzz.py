@@ -17,7 +17,7 @@ from tests.fuzz import __main__ as fuzz
 from tests.fuzz import commands, formats, private, runs
 from tests.fuzz.detector import Detector, texts_of
 
-RUNS = 150
+RUNS = 100
 ROOT = Path(__file__).parents[1]
 
 
@@ -26,7 +26,7 @@ def test_some_runs():
     command = [sys.executable, "-m", "tests.fuzz", "--runs", str(RUNS), "--seed", "0"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{RUNS}          0          0" in done.stdout
+    assert f"{RUNS}          0          0" in done.stdout.splitlines()[-1]
 
 
 @pytest.fixture
