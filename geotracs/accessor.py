@@ -13,7 +13,9 @@ import geopandas as gpd
 import pandas as pd
 
 from geotracs.budget import Guarantee
-from geotracs.compare import compare
+from geotracs.compare import compare, standing
+from geotracs.digest import OTHER
+from geotracs.errors import PrivacyWarning, warn
 from geotracs.maps import explore
 from geotracs.perturb import perturb
 from geotracs.plots import plot
@@ -52,8 +54,15 @@ class TracsAccessor:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What a perturbed frame promises, read from its attrs."""
-        return Guarantee.from_attrs(self._frame.attrs)
+        """What a perturbed frame promises, read from its attrs; warns if its locations are no longer those of then."""
+        guarantee = Guarantee.from_attrs(self._frame.attrs)
+        if standing(self._frame) == OTHER:
+            warn(
+                "The locations of this frame are not those that perturb() returned, which its record describes: it "
+                "says nothing of these. Use the frame that perturb() returned.",
+                PrivacyWarning,
+            )
+        return guarantee
 
 
 class _WhenImported(MetaPathFinder):

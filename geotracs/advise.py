@@ -16,7 +16,7 @@ import geotracs.methods as recipes
 import geotracs.regions as regions
 from geotracs.budget import check_eps
 from geotracs.domains import Domain, Globe, distances
-from geotracs.errors import DomainError, InputError
+from geotracs.errors import DomainError, InputError, sealed
 from geotracs.places import Grid
 from geotracs.randomness import public_stream, words
 from geotracs.rounding import Rounding, prepare
@@ -35,6 +35,7 @@ BEST = ("joint", "nearest", "tracs-c", "tracs-d")
 """The methods among which "auto" chooses; the others are there to be compared with."""
 
 
+@sealed
 def advise(
     domain: Any,
     eps: float = 4.0,

@@ -111,8 +111,8 @@ class Guarantee:
     """What a release promises, read from ``attrs["tracs"]``; plain JSON values only.
 
     ``print(guarantee)`` gives sentences for a report. ``over`` says what the method drew from: the "region", or the
-    "places" of a public set; ``caveat`` what its guarantee lacks. Of a dask frame the numbers of ``locations``, and of
-    those of the ``longest`` trajectory, are not known: None.
+    "places" of a public set; ``caveat`` what its guarantee lacks; ``digest`` recognises the released locations. Of a
+    dask frame the number of ``locations``, that of the ``longest`` trajectory and the digest are not known: None.
 
     Examples
     --------
@@ -137,6 +137,7 @@ class Guarantee:
     over: str = "region"
     caveat: str = ""
     reproducible: bool = False
+    digest: dict[str, Any] | None = None
     version: str = ""
 
     @classmethod
@@ -262,7 +263,7 @@ def recorded(attrs: Mapping[str, Any]) -> dict[str, Any]:
     return known if whole else {}
 
 
-OPTIONAL = ("crs", "trajectory", "time", "places", "locations", "longest")
+OPTIONAL = ("crs", "trajectory", "time", "places", "locations", "longest", "digest")
 KINDS: dict[str, type] = {
     "method": str,
     "epsilon": Real,
@@ -280,6 +281,7 @@ KINDS: dict[str, type] = {
     "over": str,
     "caveat": str,
     "reproducible": bool,
+    "digest": Mapping,
     "version": str,
 }
 """What the values of a record are."""

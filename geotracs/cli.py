@@ -19,7 +19,7 @@ from geotracs.advise import advise
 from geotracs.budget import UNITS, check_eps
 from geotracs.compare import METRICS, compare
 from geotracs.datasets import sample_city
-from geotracs.errors import GeotracsError, InputError
+from geotracs.errors import DEBUG, GeotracsError, GeotracsWarning, InputError, debugging
 from geotracs.maps import explore
 from geotracs.maps.explore import MOST, VIEWS
 from geotracs.methods import METHODS
@@ -50,8 +50,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Stopped; nothing unfinished is left.", err=True)
+        click.echo("Stopped; temporary files were removed.", err=True)
         sys.exit(130)
+    except Exception as error:
+        if debugging():
+            raise
+        click.echo(
+            f"Error: {type(error).__name__}, which geotracs does not expect: please report it. {DEBUG}=1 shows where "
+            "it happened, and may show private data.",
+            err=True,
+        )
+        sys.exit(1)
     sys.exit(code or 0)
 
 
@@ -75,6 +84,9 @@ _INPUT = [
     click.option("--x", "x", help="Column of the x coordinate (longitude), for CSV."),
     click.option("--y", "y", help="Column of the y coordinate (latitude), for CSV."),
     click.option("--input-crs", help="CRS of IN, if the file does not say it, e.g. EPSG:4326."),
+    click.option(
+        "--allow-remote", is_flag=True, help="Take files that make GDAL open others or addresses: .vrt, /vsicurl/."
+    ),
 ]
 
 
@@ -114,13 +126,13 @@ def _input_options(command: Any) -> Any:
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
 @click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
 @click.option("--sort", is_flag=True, help="Bring trajectories together first, each by time, on disk; OUT is so.")
+@click.option("--temporary", metavar="FOLDER", help="Where --sort puts original rows meanwhile, if not beside IN.")
 @click.option("--batch-rows", type=int, help="About how many rows are in memory at a time.")
 @click.option("--workers", type=int, help="How many threads work at a time; by default one more than the cores.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists, and what belongs to it.")
+@click.option("--quote-formulas", is_flag=True, help="Put ' before texts of a CSV that a spreadsheet would run.")
 @_input_options
-def perturb_command(
-    source, target, domain, prior, round_to, keep, options, seed, overwrite, layer, x, y, input_crs, **arguments
-):
+def perturb_command(source, target, domain, prior, round_to, keep, options, seed, allow_remote, **arguments):
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
     IN and OUT may be GeoPackage, GeoJSON, GeoParquet, Shapefile, FlatGeobuf, CSV and much else that GDAL knows;
@@ -133,18 +145,14 @@ def perturb_command(
         geotracs perturb checkins.csv private.csv --eps 2 --method tracs-d --option start=corner \\
                  --domain 139.4,35.5,139.9,35.9 --trajectory user --time time --x lon --y lat
     """
-    files.check_free(target, overwrite=overwrite, folder=os.path.isdir(source))
+    files.check_free(target, overwrite=arguments["overwrite"], folder=os.path.isdir(source))
     guarantee = perturb_file(
         source,
         target,
-        layer=layer,
-        x=x,
-        y=y,
-        input_crs=input_crs,
-        overwrite=overwrite,
-        domain=_domain(domain),
-        prior=None if prior is None else files.read(prior),
-        round_to=_places(round_to),
+        domain=_domain(domain, allow_remote),
+        prior=_layer(prior, allow_remote),
+        round_to=_places(round_to, allow_remote),
+        allow_remote=allow_remote,
         keep={("all",): "all", ("none",): [], (): None}.get(keep, list(keep)),
         rng=seed,
         progress=sys.stderr.isatty(),
@@ -174,7 +182,7 @@ def advise_command(domain, places, prior, methods, **arguments):
     result = advise(
         _domain(domain),
         places=_places(places),
-        prior=None if prior is None else files.read(prior),
+        prior=_layer(prior),
         methods=methods or None,
         **arguments,
     )
@@ -189,15 +197,15 @@ def advise_command(domain, places, prior, methods, **arguments):
 @click.option("--within", type=float, multiple=True, help="Distance in metres for the share within; repeat it.")
 @click.option("--places", help="File of the places among which hotspots are; cells of a grid if not given.")
 @_input_options
-def compare_command(original, perturbed, by, metric, within, places, layer, x, y, input_crs):
+def compare_command(original, perturbed, by, metric, within, places, layer, x, y, input_crs, allow_remote):
     """Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.
 
     The numbers are computed from the original locations: they are not covered by the guarantee.
     """
-    before = files.read(original, layer=layer, x=x, y=y, crs=input_crs)
-    after = files.read(perturbed, crs=input_crs)
+    before = files.read(original, layer=layer, x=x, y=y, crs=input_crs, allow_remote=allow_remote)
+    after = files.read(perturbed, crs=input_crs, allow_remote=allow_remote)
     given = {name: values for name, values in (("metrics", metric), ("within", within)) if values}
-    result = compare(before, after, by=by, places=None if places is None else files.read(places), **given)
+    result = compare(before, after, by=by, places=_layer(places, allow_remote), **given)
     click.echo(result.to_string())
 
 
@@ -213,7 +221,7 @@ def compare_command(original, perturbed, by, metric, within, places, layer, x, y
 @click.option("--offline", is_flag=True, help="All scripts in the file and no background: no request at all.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @_input_options
-def map_command(paths, domain, places, no_tiles, overwrite, layer, x, y, input_crs, **arguments):
+def map_command(paths, domain, places, no_tiles, overwrite, layer, x, y, input_crs, allow_remote, **arguments):
     """Draw IN and PERTURBED on a map, and write OUT, an HTML page.
 
     It contains original locations and says so: keep it confidential. Without IN only the release is drawn, which is
@@ -228,11 +236,12 @@ def map_command(paths, domain, places, no_tiles, overwrite, layer, x, y, input_c
         raise click.UsageError("Give IN, PERTURBED and OUT, or PERTURBED and OUT.")
     *sources, target = paths
     files.check_free(target, overwrite=overwrite, page=True)
-    shown = [files.read(source, layer=layer, x=x, y=y, crs=input_crs) for source in sources]
+    reading = {"layer": layer, "x": x, "y": y, "crs": input_crs, "allow_remote": allow_remote}
+    shown = [files.read(source, **reading) for source in sources]
     page = explore(
         *shown,
-        domain=_domain(domain),
-        places=None if places is None else files.read(places),
+        domain=_domain(domain, allow_remote),
+        places=_layer(places, allow_remote),
         **({"tiles": None} if no_tiles else {}),
         **arguments,
     )
@@ -289,24 +298,29 @@ def reproduce_command(data, published, out, only, quick):
     click.echo(f"Written: {out}, {len(frames)} experiments.")
 
 
-def _domain(text: str | None) -> Any:
+def _layer(text: str | None, allow_remote: bool = False) -> Any:
+    """A file, if one is given."""
+    return None if text is None else files.read(text, allow_remote=allow_remote)
+
+
+def _domain(text: str | None, allow_remote: bool = False) -> Any:
     """A bounding box or a file."""
     if text is None or Path(text.partition("|")[0]).exists():
-        return None if text is None else files.read(text)
+        return _layer(text, allow_remote)
     try:
         return tuple(float(part) for part in text.split(","))
-    except ValueError as error:
-        raise InputError(f"`--domain` is neither a file nor xmin,ymin,xmax,ymax: {text!r}.") from error
+    except ValueError:
+        raise InputError(f"`--domain` is neither a file nor xmin,ymin,xmax,ymax: {text!r}.") from None
 
 
-def _places(text: str | None) -> Any:
+def _places(text: str | None, allow_remote: bool = False) -> Any:
     """A grid or a file."""
     if text is None or not text.startswith("grid:"):
-        return None if text is None else files.read(text)
+        return _layer(text, allow_remote)
     try:
         cell = float(text.removeprefix("grid:"))
-    except ValueError as error:
-        raise InputError(f"`--round-to grid:METRES` needs a number, got {text!r}.") from error
+    except ValueError:
+        raise InputError(f"`--round-to grid:METRES` needs a number, got {text!r}.") from None
     return Grid(cell=cell)
 
 
@@ -330,4 +344,7 @@ def _stop(number: int, frame: Any) -> None:
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """Show our own warnings; of those of other libraries, which may quote the data, only where they come from."""
+    if not (issubclass(category, GeotracsWarning) or debugging()):
+        message = f"from {Path(filename).parent.name}; {DEBUG}=1 shows it, and may show private data."
     click.echo(f"{category.__name__}: {message}", err=True)

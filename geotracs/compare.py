@@ -10,10 +10,11 @@ import pandas as pd
 import shapely
 
 import geotracs.crs as crs_
+import geotracs.digest as digest
 import geotracs.frames as frames
 import geotracs.metrics as measures
 from geotracs.budget import recorded
-from geotracs.errors import CRSError, InputError
+from geotracs.errors import CRSError, InputError, sealed
 from geotracs.places import Points, Shapes
 
 DISPLACEMENT = ("ae", "median", "p95", "max", "rqp")
@@ -67,6 +68,18 @@ MESH = 33
 """Points along each side of a bounding box that is brought to a plane."""
 
 
+def standing(frame: gpd.GeoDataFrame) -> str:
+    """Say whether a frame still holds what its record was made for: the "same" locations, a "part" of them, or "other".
+
+    "unknown" where it cannot be told: without a record, for a release of dask's, and in another CRS.
+    """
+    known = recorded(frame.attrs).get("digest") or {}
+    if "crs" not in known or frame.crs is None or crs_.label(frame.crs) != known["crs"]:
+        return digest.UNKNOWN
+    return digest.compare(known, shapely.get_coordinates(np.asarray(frame.geometry.values)))
+
+
+@sealed
 def displacement(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> pd.Series:
     """Return the distance in metres between each location and its report.
 
@@ -133,6 +146,7 @@ def _hashes(frame: gpd.GeoDataFrame, names: list[str]) -> np.ndarray:
     return pd.util.hash_pandas_object(table, index=False).to_numpy()
 
 
+@sealed
 def compare(
     original: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame,

@@ -28,8 +28,8 @@ def parse(crs: Any, name: str = "crs") -> pyproj.CRS:
     """Return a pyproj CRS from anything that pyproj reads."""
     try:
         return pyproj.CRS.from_user_input(crs)
-    except PyprojCRSError as error:
-        raise CRSError(f"`{name}` is not a CRS that pyproj knows: {crs!r}.") from error
+    except PyprojCRSError:
+        raise CRSError(f"`{name}` is not a CRS that pyproj knows: {crs!r}.") from None
 
 
 def parse_planar(crs: Any) -> pyproj.CRS:
@@ -168,8 +168,8 @@ def label(crs: pyproj.CRS) -> str:
 def _projected(crs: pyproj.CRS, conversion: Any) -> pyproj.CRS:
     try:
         return ProjectedCRS(conversion=conversion, geodetic_crs=crs.geodetic_crs, name="geotracs working CRS")
-    except PyprojCRSError as error:
-        raise CRSError("No planar CRS can be made from that of the data; give one with `crs`.") from error
+    except PyprojCRSError:
+        raise CRSError("No planar CRS can be made from that of the data; give one with `crs`.") from None
 
 
 def _is_city(width: float, south: float, north: float) -> bool:

@@ -3,11 +3,19 @@
 No message ever holds a private coordinate: counts and row labels only.
 """
 
+import functools
+import os
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 PACKAGE = str(Path(__file__).parent)
+DEBUG = "GEOTRACS_DEBUG"
+"""The environment variable that makes errors show what other libraries said."""
+
+P, T = ParamSpec("P"), TypeVar("T")
 
 
 class GeotracsError(Exception):
@@ -44,3 +52,23 @@ def warn(message: str, category: type[Warning] = GeotracsWarning) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def debugging() -> bool:
+    """Whether errors show what other libraries said, which may quote private data."""
+    return os.environ.get(DEBUG, "") not in ("", "0")
+
+
+def sealed(function: Callable[P, T]) -> Callable[P, T]:
+    """Cut what other libraries said off the errors that a function raises on purpose: they quote the data."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except GeotracsError as error:
+            if not debugging():
+                error.__cause__ = error.__context__ = None
+            raise
+
+    return call

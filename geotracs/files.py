@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 import warnings
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,11 +18,11 @@ import pandas as pd
 import pyarrow as pa
 import pyogrio
 import shapely
-from pyogrio.errors import DataLayerError, DataSourceError
-from shapely.errors import ShapelyError
 
 import geotracs.crs as crs_
-from geotracs.errors import GeotracsError, InputError, warn
+import geotracs.siblings as siblings
+from geotracs.errors import InputError, sealed, warn
+from geotracs.troubles import told
 
 PARQUET = (".parquet", ".geoparquet", ".pq")
 BESIDE = ("_metadata", "_success", ".crc")
@@ -30,18 +31,30 @@ GPX, GML, SHAPEFILE = (".gpx",), (".gml",), (".shp", ".dbf", ".shx")
 CURVE = (".fgb",)
 SEQUENCES = (".geojsonl", ".geojsons", ".jsonl", ".ndjson")
 PAGES = (".html", ".htm")
-GDAL_THREADS = "OGR_GPKG_NUM_THREADS"
+READING = {"OGR_GPKG_NUM_THREADS": 1, "GML_DOWNLOAD_SCHEMA": "NO", "CPL_VSIL_CURL_ALLOWED_FILENAME": "none"}
+"""For GDAL: threads of its own would write to stderr themselves, and nothing is asked from the network..."""
+WRITING = {"OGR_SQLITE_JOURNAL": "MEMORY"}
+"""...and no journal of a database lies on disk, whatever the environment says."""
+REMOTE = (b"<OGRVRTDataSource", b"<VRTDataset", b"<OGRWFSDataSource", b"<OGRCSWDataSource", b"gdal_streamed_alg")
+"""How files begin that name other files or addresses, which GDAL would open..."""
+HEAD = 2**14
+"""...within so many bytes."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that a spreadsheet takes for a formula."""
 UNFINISHED, REPLACED = ".unfinished", "replaced"
-TROUBLES = (
-    DataSourceError, DataLayerError, OSError, ValueError, EOFError, NotImplementedError, OverflowError, ShapelyError,
-)  # fmt: skip
-"""What reading and writing files can raise; `ValueError` is also that of pyarrow."""
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
 
 
+@sealed
 def read(
-    path: str | Path, *, layer: str | None = None, x: str | None = None, y: str | None = None, crs: Any = None
+    path: str | Path,
+    *,
+    layer: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    crs: Any = None,
+    allow_remote: bool = False,
 ) -> gpd.GeoDataFrame:
     """Read a frame.
 
@@ -57,12 +70,12 @@ def read(
         and are not kept as columns.
     crs : optional
         CRS of a file that does not say it.
+    allow_remote : bool
+        Take a file that makes GDAL open other files or addresses (.vrt), and addresses (``/vsicurl/https://...``).
     """
-    name, _, suffix = str(path).partition("|layername=")  # as QGIS writes it
-    path, layer = Path(name), layer or suffix or None
-    if not os.path.exists(path):  # which, other than Path's, never raises
-        raise InputError(f"There is no file {name!r}.")
-    try:
+    path, suffix = located(path, allow_remote)
+    layer = layer or suffix
+    with told(path, "read"):
         if parquet_parts(path):
             frame = _joined([gpd.read_parquet(part) for part in parquet_parts(path)])
         elif has_ending(path, CSV):
@@ -70,18 +83,8 @@ def read(
             table = pd.read_csv(path, sep=separator(path), low_memory=False)
             return from_table(table, x, y, crs)
         else:
-            check_layer(path)
-            tracks = layer is None and has_ending(path, GPX)
-            layer = "track_points" if tracks else only_layer(path, layer)
-            with quiet_gdal(path):
-                frame = gpd.read_file(path, layer=layer, engine="pyogrio")
-            check_all_read(path, len(frame))
-            frame.attrs.update(_metadata(path, layer))
-            frame = _tracks(frame, path.stem) if tracks else frame
-    except GeotracsError:
-        raise
-    except TROUBLES as error:
-        raise InputError(f"{str(path)!r} cannot be read: {first_line(error)}") from error
+            with quiet_gdal(path, remote=allow_remote):
+                frame = _read_layer(path, layer)
     if not isinstance(frame, gpd.GeoDataFrame):
         raise InputError(f"{str(path)!r} has no geometries.")
     if frame.crs is None and crs is not None:
@@ -89,18 +92,77 @@ def read(
     return frame
 
 
-def write(frame: gpd.GeoDataFrame, path: str | Path, *, overwrite: bool = False) -> Path:
+def _read_layer(path: Path, layer: str | None) -> gpd.GeoDataFrame:
+    check_layer(path)
+    tracks = layer is None and has_ending(path, GPX)
+    layer = "track_points" if tracks else only_layer(path, layer)
+    frame = gpd.read_file(address(path), layer=layer, engine="pyogrio")
+    check_all_read(path, len(frame))
+    frame.attrs.update(_metadata(path, layer))
+    return _tracks(frame, path.stem) if tracks else frame
+
+
+def located(path: str | Path, allow_remote: bool = False) -> tuple[Path, str | None]:
+    """Return a file that is there, and the layer that ``name.gpkg|layername=roads`` names, as QGIS writes it."""
+    name, _, layer = str(path).partition("|layername=")
+    path = Path(name)
+    if allow_remote and name.startswith("/vsi"):
+        return path, layer or None
+    if name.startswith("/vsi") or re.match(r"[a-z][a-z0-9+.-]+://", name, re.IGNORECASE):
+        raise InputError(
+            f"{name!r} is not on this machine. Download it first; or, for GDAL's /vsicurl/ and its like, use "
+            "--allow-remote (allow_remote=True)."
+        )
+    if not os.path.exists(path):  # which, other than Path's, never raises
+        raise InputError(f"There is no file {name!r}.")
+    if not allow_remote and _is_remote(path):
+        raise InputError(
+            f"{name!r} makes GDAL open other files, or addresses. If you know what it names, use --allow-remote "
+            "(allow_remote=True); or give the file that it stands for."
+        )
+    return path, layer or None
+
+
+def address(path: Path) -> str:
+    """Return a path as GDAL takes it; `Path` makes one slash of the two of an address."""
+    return re.sub(r"^(/vsi\w+/\w+:)/(?!/)", r"\1//", str(path))
+
+
+def _is_remote(path: Path) -> bool:
+    if path.is_dir() or has_ending(path, PARQUET) or has_ending(path, CSV):
+        return False
+    with told(path, "read"):
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                heads = [archive.open(name).read(HEAD) for name in archive.namelist() if not name.endswith("/")]
+        else:
+            with path.open("rb") as file:
+                heads = [file.read(HEAD)]
+    return has_ending(path, (".vrt",)) or any(mark in head for mark in REMOTE for head in heads)
+
+
+@sealed
+def write(frame: gpd.GeoDataFrame, path: str | Path, *, overwrite: bool = False, quote_formulas: bool = False) -> Path:
     """Write a frame; under its name only when it is complete.
 
     A CSV file gets its coordinates as columns ``x`` and ``y`` (``lon`` and ``lat`` for degrees). The record in
     ``attrs`` is kept by GeoParquet and GeoPackage.
+
+    Parameters
+    ----------
+    overwrite : bool
+        Replace a file of that name, with everything beside it that belongs to it, such as a spatial index.
+    quote_formulas : bool
+        Put an apostrophe before the texts of a CSV file that begin with =, +, - or @, which spreadsheets run as
+        formulas. Other programs then read the apostrophe as a part of the text.
     """
     path = check_free(path, overwrite=overwrite)
     with complete(path) as unfinished:
-        _write(frame, unfinished)
+        _write(frame, unfinished, quote_formulas)
     return path
 
 
+@sealed
 def write_page(page: Any, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a folium map; under its name only when it is complete."""
     path = check_free(path, overwrite=overwrite, page=True)
@@ -110,10 +172,15 @@ def write_page(page: Any, path: str | Path, *, overwrite: bool = False) -> Path:
 
 
 @contextmanager
-def quiet_gdal(path: Path, where: str = "pyogrio|geopandas|geotracs") -> Iterator[None]:
+def quiet_gdal(path: Path, where: str = "pyogrio|geopandas|geotracs", *, remote: bool = False) -> Iterator[None]:
     """Count the warnings of GDAL, in any thread, instead of showing them: it quotes the coordinates it cannot read.
 
-    ``where`` is a pattern of the modules that they seem to come from.
+    And keep it from the network, unless ``remote``, and from leaving a file that tells the extent of another beside it.
+
+    Parameters
+    ----------
+    where : str
+        A pattern of the modules that the warnings seem to come from.
     """
     show, troubles = warnings.showwarning, []
 
@@ -123,17 +190,29 @@ def quiet_gdal(path: Path, where: str = "pyogrio|geopandas|geotracs") -> Iterato
         elif "successfully parsed" not in str(message):
             troubles.append(message)
 
-    threads = pyogrio.get_gdal_config_option(GDAL_THREADS)
-    with warnings.catch_warnings():
+    scheme = path.with_suffix(".gfs")
+    new = has_ending(path, GML) and not scheme.exists()
+    with warnings.catch_warnings(), configured({} if remote else READING):
         warnings.filterwarnings("always", category=RuntimeWarning, module=f".*({where})")
         warnings.showwarning = note
-        pyogrio.set_gdal_config_options({GDAL_THREADS: 1})  # threads of its own write to stderr themselves
         try:
             yield
         finally:
-            pyogrio.set_gdal_config_options({GDAL_THREADS: threads})
+            if new:
+                scheme.unlink(missing_ok=True)
     if troubles:
         warn(f"GDAL gave {len(troubles)} warning(s) while reading {str(path)!r}; check that it is complete.")
+
+
+@contextmanager
+def configured(options: dict[str, Any]) -> Iterator[None]:
+    """Set options of GDAL for a while."""
+    before = {name: pyogrio.get_gdal_config_option(name) for name in options}
+    pyogrio.set_gdal_config_options(options)
+    try:
+        yield
+    finally:
+        pyogrio.set_gdal_config_options(before)
 
 
 @contextmanager
@@ -143,33 +222,45 @@ def complete(path: Path) -> Iterator[Path]:
     if earlier:
         warn(
             f"An earlier run to {str(path)!r} was stopped and left {', '.join(earlier)} behind. If it is not still "
-            f"running, remove that folder; it may hold original locations.{_held(earlier)}"
+            f"running, remove that folder.{_held(earlier)}"
         )
-    try:
+    with told(path, "written"):
         folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
+        try:
+            yield folder / path.name
+            if path.is_dir():
+                _replace_folder(path, folder / path.name, folder / REPLACED)
+            else:
+                _replace_files(path, folder)
+        except pa.ArrowInvalid:
+            raise InputError(
+                f"{str(path)!r} cannot be written: a column holds values of several kinds, or one that does not fit."
+            ) from None
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _replace_files(path: Path, folder: Path) -> None:
+    """Put new files, one of them named like ``path``, in the place of all that belongs to a former one."""
+    siblings.check_journals(folder / path.name)
+    siblings.check(path)
+    parts = sorted(folder.iterdir(), key=lambda part: part.name == path.name)  # that one last
+    stale, kept = siblings.siblings(path), folder / REPLACED
+    for part in parts[:-1]:
+        if (path.parent / part.name).exists() and path.parent / part.name not in stale:
+            raise InputError(f"{str(path)!r} cannot be written: {part.name!r} is there and would be replaced, too.")
+    kept.mkdir()
+    moves = [(old, kept / old.name) for old in stale] + [(part, path.parent / part.name) for part in parts]
+    done: list[tuple[Path, Path]] = []
     try:
-        yield folder / path.name
-        if path.is_dir():
-            _replace_folder(path, folder / path.name, folder / REPLACED)
-            return
-        parts = sorted(folder.iterdir())  # a shapefile is several files
-        taken = [part.name for part in parts if not path.exists() and (path.parent / part.name).exists()]
-        if taken:
-            raise InputError(f"{str(path)!r} cannot be written: {taken[0]!r} is there and would be replaced, too.")
-        for part in parts:
-            os.replace(part, path.parent / part.name)
-    except GeotracsError:
+        for before, after in moves:
+            os.replace(before, after)
+            done.append((before, after))
+    except BaseException:
+        for before, after in reversed(done):
+            os.replace(after, before)
         raise
-    except pa.ArrowInvalid:
-        raise InputError(
-            f"{str(path)!r} cannot be written: a column holds values of several kinds, or one that does not fit."
-        ) from None  # Arrow quotes the values
-    except TROUBLES as error:
-        raise InputError(f"{str(path)!r} cannot be written: {first_line(error)}") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    siblings.check_journals(path)  # of a program that still has the former file open
 
 
 def _replace_folder(path: Path, new: Path, old: Path) -> None:
@@ -198,28 +289,31 @@ def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False,
         raise InputError(f"{str(path)!r} is a folder that holds other things than GeoParquet files; give another name.")
     if not os.path.isdir(path.parent):
         raise InputError(f"There is no folder {str(path.parent)!r}.")
+    siblings.check(path)
     if page:
         if not has_ending(path, PAGES):
             raise InputError(f"A map is a page: give a name that ends with .html, got {path.name!r}.")
     elif not (has_ending(path, PARQUET) or has_ending(path, CSV) or (folder and not path.suffix)):
         try:
             pyogrio.detect_write_driver(path)
-        except ValueError as error:
+        except ValueError:
             raise InputError(
                 f"{path.name!r} has no ending that is known, such as .gpkg, .parquet, .geojson or .csv."
-            ) from error
+            ) from None
     return path
 
 
-def _write(frame: gpd.GeoDataFrame, path: Path) -> None:
+def _write(frame: gpd.GeoDataFrame, path: Path, quote_formulas: bool) -> None:
     if has_ending(path, PARQUET):
         frame.to_parquet(path)
     elif has_ending(path, CSV):
-        to_table(frame).to_csv(path, sep=separator(path), index=False)
-    elif path.suffix.lower() == ".gpkg":
-        frame.to_file(path, engine="pyogrio", layer_metadata={"tracs": json.dumps(frame.attrs.get("tracs", {}))})
+        to_table(frame, quote_formulas).to_csv(path, sep=separator(path), index=False)
     else:
-        frame.to_file(path, engine="pyogrio")
+        record = {"tracs": json.dumps(frame.attrs.get("tracs", {}))}
+        with configured(WRITING):
+            driver = pyogrio.detect_write_driver(path)  # geopandas knows fewer
+            about = {"layer_metadata": record} if is_geopackage(path) else {}
+            frame.to_file(path, engine="pyogrio", driver=driver, **about)
 
 
 def parquet_parts(path: Path) -> list[Path]:
@@ -291,13 +385,23 @@ def _coordinate(table: pd.DataFrame, given: str | None, usual: tuple[str, ...], 
     )
 
 
-def to_table(frame: gpd.GeoDataFrame) -> pd.DataFrame:
-    """Return a frame of points as a table with coordinate columns."""
+def to_table(frame: gpd.GeoDataFrame, quote_formulas: bool = False) -> pd.DataFrame:
+    """Return a frame of points as a table with coordinate columns; see `write`."""
     if not frame.geom_type.dropna().isin(["Point"]).all():
         raise InputError("A CSV file can only hold points; use .gpkg, .parquet or .geojson for lines.")
     names = ("lon", "lat") if frame.crs is not None and frame.crs.is_geographic else ("x", "y")
     table = pd.DataFrame(frame.drop(columns=frame.geometry.name))
+    table = table.apply(_quoted).rename(columns=_quoted_text) if quote_formulas else table
     return table.assign(**{names[0]: frame.geometry.x, names[1]: frame.geometry.y})
+
+
+def _quoted(column: pd.Series) -> pd.Series:
+    plain = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
+    return column if plain else column.astype(object).map(_quoted_text)
+
+
+def _quoted_text(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _tracks(points: gpd.GeoDataFrame, name: str) -> gpd.GeoDataFrame:
@@ -367,7 +471,7 @@ def _records(path: Path) -> tuple[int, bool]:
 
 def only_layer(path: Path, named: str | None = None) -> str | None:
     """Return the name of the one layer of a file, or of the one that is named."""
-    every = {str(name): kind for name, kind in pyogrio.list_layers(path)}
+    every = {str(name): kind for name, kind in pyogrio.list_layers(address(path))}
     if named in every:
         return named
     layers = [name for name, kind in every.items() if kind is not None]
@@ -379,8 +483,13 @@ def only_layer(path: Path, named: str | None = None) -> str | None:
 
 
 def _metadata(path: Path, layer: str | None) -> dict[str, Any]:
-    stored = pyogrio.read_info(path, layer=layer).get("layer_metadata") or {}
+    stored = pyogrio.read_info(address(path), layer=layer).get("layer_metadata") or {}
     return {"tracs": json.loads(stored["tracs"])} if "tracs" in stored else {}
+
+
+def is_geopackage(path: Path) -> bool:
+    """Whether a file of this name keeps a record in its metadata."""
+    return path.suffix.lower() == ".gpkg"
 
 
 def separator(path: Path) -> str:
@@ -399,10 +508,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def first_line(error: Exception) -> str:
-    """Return what an error says, in one line."""
-    if isinstance(error, UnicodeDecodeError):
-        return "it is not in UTF-8; save it as UTF-8."
-    return (str(error) or type(error).__name__).splitlines()[0]

@@ -9,7 +9,6 @@ The other columns, such as ``venue``, often give the location away; `perturb` le
 """
 
 import csv
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from pathlib import Path
@@ -21,7 +20,7 @@ import pandas as pd
 from tqdm import tqdm
 
 import geotracs.files as files
-from geotracs.errors import InputError, warn
+from geotracs.errors import InputError, sealed, warn
 
 FOURSQUARE = ["user", "venue", "category_id", "category", "lat", "lon", "tz_offset", "time"]
 GOWALLA = ["user", "time", "lat", "lon", "venue"]
@@ -210,6 +209,7 @@ def gpx(path: str | Path, *, bbox: Bbox | None = None, progress: bool = False) -
     return _frame(table, path, ["a <trk> with <trkpt lat=... lon=...>"], bbox, None, ids=False)
 
 
+@sealed
 def _table(path: str | Path, names: Sequence[str] | None, sep: str, **options: Any) -> pd.DataFrame:
     """Read a table as it is; a file without names of columns is given them."""
     path = Path(path)
@@ -221,8 +221,8 @@ def _table(path: str | Path, names: Sequence[str] | None, sep: str, **options: A
         return pd.read_csv(path, sep=sep, low_memory=False, **options)
     except pd.errors.EmptyDataError:
         return pd.DataFrame(columns=names)
-    except (ValueError, OSError, EOFError, zlib.error):
-        raise _wrong(path, names or CHECKINS) from None  # the message could quote what is in the file
+    except Exception:  # whatever pandas and what unpacks the file can say of it
+        raise _wrong(path, names or CHECKINS) from None
 
 
 def _together(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:

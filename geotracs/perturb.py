@@ -11,8 +11,11 @@ import geotracs.blocks as blocks
 import geotracs.frames as frames
 import geotracs.plans as plans
 import geotracs.randomness as randomness
+from geotracs.digest import Digest
+from geotracs.errors import sealed
 
 
+@sealed
 def perturb(
     gdf: gpd.GeoDataFrame,
     eps: float,
@@ -148,10 +151,11 @@ def perturb(
         options=options,
     )
     key = randomness.Key.fresh(randomness.source(rng))
-    guarantee = plan.guarantee(len(tracks.xy), int(tracks.lengths.max(initial=0)))
+    longest = int(tracks.lengths.max(initial=0))
     tracks = tracks.grouped() if plan.recipe.sequential else tracks
-    private = plan.apply(gdf, tracks, key, progress=progress, workers=workers)
-    private.attrs = {"tracs": guarantee.to_attrs()}
+    xy, added, _ = plan.reports(tracks, key, progress=progress, workers=workers)
+    private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
+    private.attrs = {"tracs": plan.guarantee(len(xy), longest, Digest.of(xy)).to_attrs()}
     return private
 
 

@@ -22,6 +22,7 @@ import geotracs.frames as frames
 import geotracs.methods as methods
 import geotracs.regions as regions
 from geotracs.advise import best_method
+from geotracs.digest import Digest
 from geotracs.domains import Domain
 from geotracs.errors import DomainError, InputError
 from geotracs.randomness import Key
@@ -135,9 +136,10 @@ class Plan:
                 added = self.rounding.attributes(tracks.in_frame_order(which))
         return xy, added, last
 
-    def guarantee(self, locations: int | None, longest: int | None) -> budget.Guarantee:
+    def guarantee(self, locations: int | None, longest: int | None, digest: Digest | None = None) -> budget.Guarantee:
         """Return what the release promises; None where the number of locations is not known."""
         columns, region = (self.trajectory, self.time), self.region
+        crs = None if region is None else crs_.label(region.data_crs)
         return budget.Guarantee(
             method=self.recipe.name,
             epsilon=self.eps,
@@ -156,6 +158,7 @@ class Plan:
             over="places" if isinstance(self.recipe, methods.PlaceMethod) else "region",
             caveat=self.recipe.caveat,
             reproducible=self.reproducible,
+            digest=None if digest is None else {"crs": crs, **digest.to_record()},
             version=version("geotracs"),
         )
 

@@ -102,10 +102,10 @@ def _of_raster(
     try:
         array = np.asarray(array, dtype=np.float64)
         a, b, c, d, e, f = (float(number) for number in tuple(transform)[:6])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError):
         raise InputError(
             "`prior` as a raster must be (array, transform) with the six numbers a, b, c, d, e, f."
-        ) from error
+        ) from None
     array = np.nan_to_num(array, nan=0.0, posinf=np.inf)
     if array.ndim != 2 or not np.all((array >= 0) & np.isfinite(array)) or a * e - b * d == 0:
         raise InputError(

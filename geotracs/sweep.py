@@ -16,7 +16,7 @@ import geotracs.frames as frames
 import geotracs.metrics as metrics
 import geotracs.randomness as randomness
 from geotracs.compare import compare
-from geotracs.errors import InputError, warn
+from geotracs.errors import InputError, sealed, warn
 from geotracs.methods import METHODS
 from geotracs.perturb import perturb
 
@@ -25,6 +25,7 @@ EPSILONS, CHOSEN = (1, 2, 4, 6, 8, 10), ("joint", "tracs-c", "tracs-d")
 Variants = dict[str, dict[str, Any]]
 
 
+@sealed
 def sweep(
     gdf: gpd.GeoDataFrame,
     eps: Sequence[float] = EPSILONS,

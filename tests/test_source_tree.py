@@ -12,9 +12,12 @@ ROOT = Path(geotracs.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 ORDER = [
     "errors",
+    "troubles",
+    "siblings",
     "colours",
     "randomness",
     "budget",
+    "digest",
     "mechanisms",
     "blocks",
     "domains",
@@ -45,7 +48,7 @@ ORDER = [
     "cli",
     "__main__",
 ]
-ARRAYS_ONLY = ("mechanisms", "domains", "places", "methods", "metrics", "blocks", "budget")
+ARRAYS_ONLY = ("digest", "mechanisms", "domains", "places", "methods", "metrics", "blocks", "budget")
 
 
 def room(path):

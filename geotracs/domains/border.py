@@ -12,6 +12,8 @@ PIECE = 1e-4
 """Length of the pieces into which the border is cut, as a part of the polygon's size."""
 TRIED = 8
 """How many pieces are tried for each point: the nearest by their middles."""
+FAR = 1e9
+"""Farther away than this many times the polygon's size a point counts as being there, in its direction."""
 NUDGE = 1e-11
 """How far inside the border, as a part of the polygon's size, a point is moved."""
 
@@ -90,6 +92,7 @@ class Border:
 
     def _nearest(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest point of the border, and which way is inwards there."""
+        xy = np.clip(xy, self._low - FAR * self._size, self._low + FAR * self._size)  # or squares would overflow
         k = min(TRIED, self._tree.n)
         tried = self._tree.query(xy, k=k, workers=-1)[1].reshape(len(xy), k)
         best = np.full(len(xy), np.inf)

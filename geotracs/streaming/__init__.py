@@ -1,7 +1,11 @@
 """Files of any size, in bounded memory: read a batch of rows, perturb it, write it."""
 
+import glob
 import os
-from collections.abc import Sequence
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +20,23 @@ import geotracs.plans as plans
 import geotracs.randomness as randomness
 import geotracs.streaming.sinks as sinks
 from geotracs.budget import Guarantee
-from geotracs.errors import InputError, PrivacyWarning, warn
+from geotracs.errors import InputError, PrivacyWarning, sealed, warn
 from geotracs.perturb import perturb, planned
 from geotracs.streaming.release import Release, count
 from geotracs.streaming.sorting import sort_out_of_core
 from geotracs.streaming.sources import Source, open_source
+from geotracs.troubles import described, told
 
 AT_ONCE = 2**20
 """Files of up to so many rows are perturbed at once..."""
 BATCH = 2**18
 """...and larger ones in batches of so many."""
+SAMPLE = 10_000
+"""How many rows are looked at before a release is planned."""
+SORTING = ".sorting"
 
 
+@sealed
 def perturb_file(
     src: str | Path,
     dst: str | Path,
@@ -38,11 +47,14 @@ def perturb_file(
     rng: int | np.random.Generator | None = None,
     batch_rows: int | None = None,
     sort: bool = False,
+    temporary: str | Path | None = None,
     overwrite: bool = False,
+    quote_formulas: bool = False,
     layer: str | None = None,
     x: str | None = None,
     y: str | None = None,
     input_crs: Any = None,
+    allow_remote: bool = False,
     workers: int | None = None,
     progress: bool | None = None,
     **arguments: Any,
@@ -62,13 +74,16 @@ def perturb_file(
         About how many rows are in memory at a time; by default a quarter of a million. The result does not depend on
         it. A file of at most that many rows (by default a million) is read at once, and may then be in any order.
     sort : bool
-        Bring the rows of a trajectory together, in the order of their times, on disk beside ``dst``; trajectories are
-        in an order of their own, and released in it. Otherwise a method that looks back, such as "tracs-d", needs all
-        rows of a trajectory together, in the order of their times.
-    overwrite : bool
-        Replace ``dst`` if it exists.
-    layer, x, y, input_crs
-        As for `geotracs.files.read`, where the last is called ``crs``.
+        Bring the rows of a trajectory together, in the order of their times, on disk; trajectories are in an order of
+        their own, and released in it. Otherwise a method that looks back, such as "tracs-d", needs all rows of a
+        trajectory together, in the order of their times.
+    temporary : path, optional
+        A folder for what ``sort`` writes to disk: the original rows, in a folder that only you can read and that is
+        removed in the end. By default the folder of ``src``, so that they are where the originals are anyway.
+    overwrite, quote_formulas
+        As for `geotracs.files.write`.
+    layer, x, y, input_crs, allow_remote
+        As for `geotracs.files.read`, where ``input_crs`` is called ``crs``.
     progress : bool, optional
         Show a progress bar; by default in a terminal.
     **arguments
@@ -104,8 +119,9 @@ def perturb_file(
     _check_apart(original, Path(dst))
     dst = files.check_free(dst, overwrite=overwrite, folder=os.path.isdir(original))
     given = {"keep": keep, "rng": rng, **arguments}
-    with files.quiet_gdal(Path(src)):
-        source = open_source(src, layer=layer, x=x, y=y, crs=input_crs, progress=progress)
+    reading = {"layer": layer, "x": x, "y": y, "crs": input_crs, "allow_remote": allow_remote}
+    with files.quiet_gdal(original, remote=allow_remote):
+        source = open_source(src, progress=progress, **reading)
     if not sort and files.has_ending(source.path, files.CURVE) and not files.has_ending(dst, files.CURVE):
         warn(
             "The rows of a FlatGeobuf file are in the order of a curve through their locations, and so are those of "
@@ -114,12 +130,56 @@ def perturb_file(
             PrivacyWarning,
         )
     if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
-        frame = files.read(src, layer=layer, x=x, y=y, crs=input_crs)
-        private = perturb(frame, eps, method, workers=workers, progress=bool(progress), **given)
-        files.write(private, dst, overwrite=overwrite)
+        frame = files.read(src, **reading)
+        with told(src, "perturbed"):
+            private = perturb(frame, eps, method, workers=workers, progress=bool(progress), **given)
+        files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas)
         return private.tracs.guarantee
-    with files.complete(dst) as unfinished, files.quiet_gdal(Path(src), "geotracs.streaming.sources"):
-        return _stream(source, unfinished, planned(eps, method, **given), batch_rows or BATCH, sort, workers, progress)
+    request = planned(eps, method, **given)
+    with (
+        files.complete(dst) as unfinished,
+        files.quiet_gdal(original, "geotracs.streaming.sources", remote=allow_remote),
+        _sorted(source, request, temporary or original.parent, batch_rows or BATCH, progress, sort=sort) as source,
+    ):
+        return _stream(source, unfinished, request, batch_rows or BATCH, quote_formulas, workers, progress)
+
+
+@contextmanager
+def _sorted(
+    source: Source, arguments: dict[str, Any], beside: str | Path, rows: int, progress: bool | None, *, sort: bool
+) -> Iterator[Source]:
+    """Yield the source, sorted if asked for; what that writes to disk is removed on every way out."""
+    if not sort:
+        yield source
+        return
+    _sample(source, arguments)
+    beside, name = Path(beside), f".{source.path.name}."
+    earlier = [str(other) for other in beside.glob(f"{glob.escape(name)}*{SORTING}")]
+    if earlier:
+        warn(
+            f"An earlier run was stopped and left {', '.join(sorted(earlier))} behind, with original locations. If "
+            "it is not still running, remove it.",
+            PrivacyWarning,
+        )
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=name, suffix=SORTING, dir=beside))  # which only the user can read
+    except OSError as error:
+        raise InputError(
+            f"{str(beside)!r} cannot hold what sorting writes to disk: {described(error)} Use --temporary FOLDER "
+            "(temporary=...) for a folder that only you can read."
+        ) from None
+    try:
+        yield sort_out_of_core(source, arguments["trajectory"], arguments["time"], folder / "rows", rows, progress)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sample(source: Source, arguments: dict[str, Any]) -> gpd.GeoDataFrame:
+    """Return the first rows, which have the columns that are asked for."""
+    sample = source.frame(next(source.tables(SAMPLE)))
+    frames.check(sample)
+    frames.check_columns(sample, [arguments[name] for name in ("trajectory", "time") if arguments[name] is not None])
+    return sample
 
 
 def _stream(
@@ -127,18 +187,13 @@ def _stream(
     target: Path,
     arguments: dict[str, Any],
     rows: int,
-    sort: bool,
+    quote_formulas: bool,
     workers: int | None,
     progress: bool | None,
 ) -> Guarantee:
-    trajectory, time, unit = (arguments[name] for name in ("trajectory", "time", "unit"))
-    sample = source.frame(next(source.tables(10_000)))
-    frames.check(sample)
-    frames.check_columns(sample, [name for name in (trajectory, time) if name is not None])
-    if sort:
-        folder = target.with_name(f"{target.name}.sorting")
-        source = sort_out_of_core(source, trajectory, time, folder, rows, progress)
-    counted = count(source, trajectory, rows, progress) if unit == "trajectory" else None
+    sample = _sample(source, arguments)
+    shared = arguments["unit"] == "trajectory"
+    counted = count(source, arguments["trajectory"], rows, progress) if shared else None
     plan = plans.make(
         sample,
         data=_extent(source, arguments["domain"]),
@@ -149,9 +204,8 @@ def _stream(
     lines = bool(sample.geom_type.eq("LineString").any())
     with blocks.bar(source.rows, progress, " rows") as advance:
         release = Release(source, plan, key, rows, lines, counted, workers, advance)
-        sinks.write(target, release.layout, release.tables(), release.summary)
-    if sort:
-        source.remove()
+        with closing(release.tables()) as tables:  # so that nothing is read any more when sorted rows are removed
+            sinks.write(target, release.layout, tables, release.summary, quote_formulas=quote_formulas)
     return release.guarantee()
 
 

@@ -14,12 +14,14 @@ import geotracs.blocks as blocks
 import geotracs.frames as frames
 import geotracs.streaming.wkb as wkb
 from geotracs.budget import Guarantee
+from geotracs.digest import Digest
 from geotracs.errors import DomainError, InputError
 from geotracs.plans import Plan
 from geotracs.randomness import Key
 from geotracs.streaming.counts import Counts, keys
 from geotracs.streaming.sinks import Layout, Summary
 from geotracs.streaming.sources import Source
+from geotracs.troubles import told
 
 
 class Release:
@@ -55,6 +57,7 @@ class Release:
         self._seen, self._longest = Counts(), 0
         self._before: Any = None  # the last report, where the next piece goes on inside a trajectory
         self._locations = self._rows = 0
+        self._digest = Digest()
         self._kind: str | None = None
         self._corners: list[np.ndarray] = []
         self.layout = self._layout([] if lines else self._place_fields())
@@ -87,7 +90,8 @@ class Release:
 
     def guarantee(self) -> Guarantee:
         """Return what was promised."""
-        return self._plan.guarantee(self._locations, max(self._longest, int(self._seen.all().max(initial=0))))
+        longest = max(self._longest, int(self._seen.all().max(initial=0)))
+        return self._plan.guarantee(self._locations, longest, self._digest)
 
     def summary(self) -> Summary:
         """Return what is known by now."""
@@ -149,6 +153,7 @@ class Release:
             raise DomainError(f"In rows {self._rows} to {self._rows + len(table) - 1}: {error}") from None
         self._before = last if goes_on else None
         self._locations, self._rows = self._locations + len(xy), self._rows + len(table)
+        self._digest += Digest.of(xy)
         if len(xy):
             self._corners = [np.array([f(np.concatenate([xy, *self._corners]), axis=0) for f in (np.min, np.max)])]
         locations = wkb.encode(xy, tracks.present) if tracks.geometry is None else _rebuilt(tracks, xy)
@@ -187,7 +192,8 @@ def read(
 ) -> frames.Tracks:
     """Return the locations of a table in the order of its rows, of which ``first`` came before."""
     columns = [name for name in (trajectory, time) if name is not None]
-    frame = table.select(columns).to_pandas()
+    with told(source.path, "read"):
+        frame = table.select(columns).to_pandas()
     frame.index = pd.RangeIndex(first, first + len(table))
     points = wkb.decode(table[source.geometry])
     if points is not None:

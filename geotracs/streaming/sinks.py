@@ -60,12 +60,19 @@ class Summary:
     record: dict[str, Any] | None = None
 
 
-def write(path: Path, layout: Layout, tables: Iterator[pa.Table], summary: Callable[[], Summary]) -> None:
-    """Write all tables, and what ``summary`` says after the last."""
+def write(
+    path: Path,
+    layout: Layout,
+    tables: Iterator[pa.Table],
+    summary: Callable[[], Summary],
+    *,
+    quote_formulas: bool = False,
+) -> None:
+    """Write all tables, and what ``summary`` says after the last; see `files.write`."""
     if files.has_ending(path, files.PARQUET) or not path.suffix:
         _to_parquet(path, layout, tables, summary)
     elif files.has_ending(path, files.CSV):
-        _to_csv(path, layout, tables)
+        _to_csv(path, layout, tables, quote_formulas)
     else:
         _to_layer(path, layout, tables, summary)
 
@@ -129,14 +136,14 @@ def _pandas_metadata(layout: Layout, rows: int) -> dict[str, Any]:
     return metadata
 
 
-def _to_csv(path: Path, layout: Layout, tables: Iterator[pa.Table]) -> None:
+def _to_csv(path: Path, layout: Layout, tables: Iterator[pa.Table], quote_formulas: bool) -> None:
     names = layout.columns(index=False).names
     for number, table in enumerate(tables):
         frame = table.select(names).to_pandas(integer_object_nulls=True)
         points = gpd.GeoSeries(wkb.geometries(table[layout.geometry]), index=frame.index, crs=layout.crs)
         for other in layout.others.keys() & set(names):
             frame[other] = wkb.geometries(table[other])  # as text
-        frame = files.to_table(gpd.GeoDataFrame(frame.drop(columns=layout.geometry), geometry=points))
+        frame = files.to_table(gpd.GeoDataFrame(frame.drop(columns=layout.geometry), geometry=points), quote_formulas)
         frame.to_csv(path, sep=files.separator(path), index=False, mode="a", header=number == 0)
 
 
@@ -162,22 +169,26 @@ def _to_layer(path: Path, layout: Layout, tables: Iterator[pa.Table], summary: C
     first = next(tables)
     first_and_others = _chain(first, tables)
     try:
-        pyogrio.write_arrow(
-            pa.RecordBatchReader.from_batches(pa.schema(fields), batches()),
-            path,
-            geometry_name=layout.geometry,
-            geometry_type=summary().kind or "Unknown",
-            crs=layout.crs.to_wkt(),
-        )
+        with files.configured(files.WRITING):
+            pyogrio.write_arrow(
+                pa.RecordBatchReader.from_batches(pa.schema(fields), batches()),
+                path,
+                geometry_name=layout.geometry,
+                geometry_type=summary().kind or "Unknown",
+                crs=layout.crs.to_wkt(),
+            )
     except Exception:
         if trouble:
             raise trouble[0] from None
         raise
-    if path.suffix.lower() == ".gpkg":
-        nothing = gpd.GeoDataFrame({layout.geometry: []}, geometry=layout.geometry, crs=layout.crs)
-        pyogrio.write_dataframe(
-            nothing, path, append=True, layer_metadata={"tracs": json.dumps(summary().record)}, geometry_type="Unknown"
-        )
+    if files.is_geopackage(path):
+        _add_metadata(path, layout, {"tracs": json.dumps(summary().record)})
+
+
+def _add_metadata(path: Path, layout: Layout, metadata: dict[str, str]) -> None:
+    nothing = gpd.GeoDataFrame({layout.geometry: []}, geometry=layout.geometry, crs=layout.crs)
+    with files.configured(files.WRITING):
+        pyogrio.write_dataframe(nothing, path, append=True, layer_metadata=metadata, geometry_type="Unknown")
 
 
 def _chain(first: pa.Table, others: Iterator[pa.Table]) -> Iterator[pa.Table]:

@@ -25,7 +25,7 @@ MOST = 64
 
 @dataclass(frozen=True)
 class Sorted(Source):
-    """A source whose rows are sorted by trajectory, in an order of their own, and time; temporary files beside it."""
+    """A source whose rows are sorted by trajectory, in an order of their own, and time, in temporary files."""
 
     folder: Path = field(default_factory=Path)
     ranges: list[int] = field(default_factory=list)

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,8 @@ import geotracs.blocks as blocks
 import geotracs.crs as crs_
 import geotracs.files as files
 import geotracs.streaming.wkb as wkb
-from geotracs.errors import GeotracsError, InputError
+from geotracs.errors import InputError
+from geotracs.troubles import told
 
 READ = 2**16
 """How many rows are read at a time; several make a batch."""
@@ -74,7 +74,8 @@ class Source:
 
     def frame(self, table: pa.Table) -> gpd.GeoDataFrame:
         """Return a table as a frame, with its index; its other geometry columns are of that type too."""
-        frame = table.to_pandas()
+        with told(self.path, "read"):
+            frame = table.to_pandas()
         for name in [self.geometry, *self.others]:
             if name in frame and pa.types.is_binary(table.schema.field(name).type):
                 crs = self.crs if name == self.geometry else None
@@ -84,12 +85,8 @@ class Source:
 
     def _guarded(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """Read, and say in a line what is wrong with the file."""
-        try:
+        with told(self.path, "read"):
             yield from self._read(schema)
-        except GeotracsError:
-            raise
-        except files.TROUBLES as error:
-            raise InputError(f"{str(self.path)!r} cannot be read: {files.first_line(error)}") from error
 
     def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
         raise NotImplementedError
@@ -102,24 +99,19 @@ def open_source(
     x: str | None = None,
     y: str | None = None,
     crs: Any = None,
+    allow_remote: bool = False,
     progress: bool | None = False,
 ) -> Source:
     """Return a file ready to be read in batches; the arguments are those of `files.read`."""
-    name, _, suffix = str(path).partition("|layername=")
-    path, layer = Path(name), layer or suffix or None
-    if not os.path.exists(path):  # which, other than Path's, never raises
-        raise InputError(f"There is no file {name!r}.")
+    path, suffix = files.located(path, allow_remote)
+    layer = layer or suffix
     given = None if crs is None else crs_.parse(crs)
-    try:
+    with told(path, "read"):
         if parts := files.parquet_parts(path):
             return _open_parquet(path, parts, given)
         if files.has_ending(path, files.CSV):
             return _open_csv(path, x, y, given, progress)
-        return _open_layer(path, layer, given)
-    except GeotracsError:
-        raise
-    except files.TROUBLES as error:
-        raise InputError(f"{str(path)!r} cannot be read: {files.first_line(error)}") from error
+        return _open_layer(path, layer, given, allow_remote)
 
 
 @dataclass(frozen=True)
@@ -191,11 +183,9 @@ def _open_parquet(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Sour
 
 def _footer(part: Path) -> tuple[pa.Schema, dict[bytes, bytes], int]:
     """Return schema, metadata and number of rows of a file; GDAL writes metadata beside the schema, not into it."""
-    try:
+    with told(part, "read"):
         footer = pq.read_metadata(part)
         return footer.schema.to_arrow_schema(), footer.metadata or {}, footer.num_rows
-    except files.TROUBLES as error:
-        raise InputError(f"{str(part)!r} cannot be read: {files.first_line(error)}") from error
 
 
 def _index(columns: list[Any], parts: int) -> list[str] | dict[str, Any]:
@@ -262,25 +252,27 @@ class _Layer(Source):
         given = {"layer": self.layer, "columns": names, "batch_size": READ, "use_pyarrow": True}
         if self.as_text:
             given["datetime_as_string"] = True
-        with pyogrio.open_arrow(self.path, **given) as (_, reader):
+        with pyogrio.open_arrow(files.address(self.path), **given) as (_, reader):
             for batch in reader:
                 rows += len(batch)
                 table = pa.Table.from_batches([batch]).select([*names, self.stored])
                 table = table.rename_columns([*names, self.geometry]).select(schema.names)
+                for name in (f.name for f in schema if pa.types.is_string(f.type)):
+                    table[name].validate(full=True)  # GDAL passes on what is not in the encoding that a file says
                 table = _with_times(table, schema) if self.as_text else table
                 yield _cast(table.replace_schema_metadata(None), schema, self.path)
         files.check_all_read(self.path, rows)
 
 
-def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source:
+def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None, allow_remote: bool) -> Source:
     if files.has_ending(path, files.GML) or (layer is None and files.has_ending(path, files.GPX)):
-        return held(files.read(path, layer=layer, crs=crs), path)
+        return held(files.read(path, layer=layer, crs=crs, allow_remote=allow_remote), path)
     files.check_layer(path)
     layer = files.only_layer(path, layer)
-    info = pyogrio.read_info(path, layer=layer)
+    info = pyogrio.read_info(files.address(path), layer=layer)
     if info["geometry_type"] is None:
         raise InputError(f"{str(path)!r} has no geometries.")
-    with pyogrio.open_arrow(path, layer=layer, batch_size=1, use_pyarrow=True) as (meta, reader):
+    with pyogrio.open_arrow(files.address(path), layer=layer, batch_size=1, use_pyarrow=True) as (meta, reader):
         stored, fields = meta["geometry_name"] or "wkb_geometry", {f.name: f.type for f in reader.schema}
     as_text = False
     for name in info["fields"]:
@@ -306,9 +298,9 @@ def _open_layer(path: Path, layer: str | None, crs: pyproj.CRS | None) -> Source
 def _has_zone(path: Path, layer: str | None, name: str) -> bool:
     """Whether the times of a column have a zone, as a frame would: Arrow gives some without, and all with one."""
     given = {"layer": layer, "columns": [name], "read_geometry": False}
-    few = pyogrio.read_dataframe(path, max_features=1000, **given)
+    few = pyogrio.read_dataframe(files.address(path), max_features=1000, **given)
     if few[name].isna().all():
-        few = pyogrio.read_dataframe(path, where=f'"{name}" IS NOT NULL', max_features=1, **given)
+        few = pyogrio.read_dataframe(files.address(path), where=f'"{name}" IS NOT NULL', max_features=1, **given)
     return getattr(few[name].dtype, "tz", None) is not None
 
 
