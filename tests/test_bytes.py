@@ -346,12 +346,12 @@ STOPPED = """
 import sys, time
 import geotracs.cli, geotracs.streaming.sinks as sinks
 write = sinks.write
-def slowly(path, layout, tables, summary):
+def slowly(path, layout, tables, summary, **options):
     def first_then_wait():
         yield next(tables)
         print("written", flush=True)
         time.sleep(600)
-    write(path, layout, first_then_wait(), summary)
+    write(path, layout, first_then_wait(), summary, **options)
 sinks.write = slowly
 geotracs.cli.main(sys.argv[1:])
 """
