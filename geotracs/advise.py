@@ -16,7 +16,7 @@ import geotracs.methods as recipes
 import geotracs.regions as regions
 from geotracs.budget import check_eps
 from geotracs.domains import Domain, Globe, distances
-from geotracs.errors import DomainError, InputError, sealed
+from geotracs.errors import DomainError, InputError, quoted, sealed
 from geotracs.places import Grid
 from geotracs.randomness import public_stream, words
 from geotracs.rounding import Rounding, prepare
@@ -91,7 +91,7 @@ def advise(
     """
     eps = check_eps(eps)
     if error is not None and (isinstance(error, bool) or not isinstance(error, Real) or not 0 < error < math.inf):
-        raise InputError(f"`error` must be a distance in metres greater than 0, got {error!r}.")
+        raise InputError(f"`error` must be a distance in metres greater than 0, got {quoted(error)}.")
     layer = isinstance(domain, (gpd.GeoSeries, gpd.GeoDataFrame)) and domain.crs is not None
     nobody = gpd.GeoSeries([], crs=domain.crs if layer else crs_.parse(crs))
     own = recipes.make("joint")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.mechanisms.lattice import BLOCK
 
 
@@ -104,7 +104,7 @@ def cut(
 def check_workers(workers: Any) -> None:
     """Refuse what is not a number of threads."""
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, Integral) or workers < 1):
-        raise InputError(f"`workers` must be a whole number of at least 1, got {workers!r}.")
+        raise InputError(f"`workers` must be a whole number of at least 1, got {quoted(workers)}.")
 
 
 def finished(n: int, blocks: list[Block], first: int) -> int:

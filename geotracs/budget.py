@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 
 LARGEST = 700.0
 UNITS = ("location", "trajectory")
@@ -33,7 +33,7 @@ def check_eps(eps: Any) -> float:
 def check_share(share: Any, name: str) -> float:
     """Return a share of epsilon, a number between 0 and 1 (neither included)."""
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
-        raise InputError(f"`{name}` must be a number between 0 and 1, neither included, got {share!r}.")
+        raise InputError(f"`{name}` must be a number between 0 and 1, neither included, got {quoted(share)}.")
     return float(share)
 
 
@@ -79,7 +79,7 @@ def per_location(eps: float, unit: str, lengths: np.ndarray) -> float | np.ndarr
 def check_unit(unit: Any) -> None:
     """Refuse a unit that there is not."""
     if unit not in UNITS:
-        raise InputError(f"`unit` must be one of {list(UNITS)}, got {unit!r}.")
+        raise InputError(f"`unit` must be one of {list(UNITS)}, got {quoted(unit)}.")
 
 
 def even_share(eps: float, lengths: np.ndarray) -> np.ndarray:

@@ -14,14 +14,14 @@ import geotracs.digest as digest
 import geotracs.frames as frames
 import geotracs.metrics as measures
 from geotracs.budget import recorded
-from geotracs.errors import CRSError, InputError, sealed
+from geotracs.errors import CRSError, InputError, quoted, sealed
 from geotracs.places import Points, Shapes
 
 DISPLACEMENT = ("ae", "median", "p95", "max", "rqp")
 """Metrics of single locations..."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pair:
     """Locations and their reports on a plane, in metres, trajectory after trajectory.
 
@@ -44,6 +44,9 @@ class Pair:
     bounds: measures.Bounds
     rows: np.ndarray
     places: tuple[np.ndarray, np.ndarray]
+
+    def __repr__(self) -> str:
+        return f"<Pair of {len(self.before)} locations and their reports>"
 
 
 TRAJECTORY: dict[str, Callable[[Pair], np.ndarray]] = {
@@ -224,7 +227,7 @@ def chosen_metrics(metrics: str | Sequence[str]) -> list[str]:
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     unknown = [name for name in names if name not in METRICS]
     if unknown or not names:
-        raise InputError(f"`metrics` must be some of {list(METRICS)}, got {unknown[0] if unknown else names!r}.")
+        raise InputError(f"`metrics` must be some of {list(METRICS)}, got {quoted(unknown[0] if unknown else names)}.")
     return list(dict.fromkeys(names))
 
 

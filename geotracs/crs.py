@@ -14,7 +14,7 @@ from pyproj.crs.coordinate_operation import (
 )
 from pyproj.exceptions import CRSError as PyprojCRSError
 
-from geotracs.errors import CRSError, DomainError
+from geotracs.errors import CRSError, DomainError, quoted
 
 CITY_DEGREES = 2.0
 """Up to this width and height a longitude/latitude box is a city..."""
@@ -29,7 +29,7 @@ def parse(crs: Any, name: str = "crs") -> pyproj.CRS:
     try:
         return pyproj.CRS.from_user_input(crs)
     except PyprojCRSError:
-        raise CRSError(f"`{name}` is not a CRS that pyproj knows: {crs!r}.") from None
+        raise CRSError(f"`{name}` is not a CRS that pyproj knows: {quoted(crs)}.") from None
 
 
 def parse_planar(crs: Any) -> pyproj.CRS:

@@ -20,7 +20,7 @@ import geotracs.plans as plans
 import geotracs.randomness as randomness
 from geotracs.budget import Guarantee, recorded
 from geotracs.compare import DISPLACEMENT, chosen_metrics, displacement, group_labels, result_columns
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.perturb import planned
 from geotracs.streaming.counts import keys
 from geotracs.sweep import Engine
@@ -221,7 +221,7 @@ def _check_arguments(shuffle: Any, names: Set[str]) -> None:
         if name in names:
             raise InputError(f"`{name}` has no meaning for a dask frame; leave it out.")
     if shuffle not in (None, True, False):
-        raise InputError(f"`shuffle` must be True, False or None, got {shuffle!r}.")
+        raise InputError(f"`shuffle` must be True, False or None, got {quoted(shuffle)}.")
 
 
 def _check_planned(given: dict[str, Any]) -> None:

@@ -8,8 +8,9 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from numbers import Integral, Real
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 PACKAGE = str(Path(__file__).parent)
 DEBUG = "GEOTRACS_DEBUG"
@@ -52,6 +53,22 @@ def warn(message: str, category: type[Warning] = GeotracsWarning) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def quoted(value: Any) -> str:
+    """Return an argument as a message may show it: words and numbers as they are, of anything else only its type.
+
+    A frame or a column that was given by mistake holds private values. Of a number that is not whole three digits are
+    shown, for it may be one of them.
+
+    >>> quoted("overlay"), quoted(-3), quoted(139.7654321), quoted([35.6895])
+    ("'overlay'", '-3', '140', 'a list')
+    """
+    if value is None or isinstance(value, (str, Integral)):
+        return repr(value)
+    if isinstance(value, Real):
+        return f"{float(value):.3g}"
+    return f"a {type(value).__name__}"
 
 
 def debugging() -> bool:

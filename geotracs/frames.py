@@ -12,7 +12,7 @@ import pandas as pd
 import shapely
 
 import geotracs.leaks as leaks
-from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
+from geotracs.errors import CRSError, InputError, PrivacyWarning, quoted, warn
 
 POINT, LINE = 0, 1
 GEOMETRY_TYPES = (
@@ -22,7 +22,7 @@ SHOWN = 5
 """How many row labels an error names at most."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tracks:
     """The locations of a frame, in the order of its rows or trajectory after trajectory.
 
@@ -54,6 +54,9 @@ class Tracks:
     order: np.ndarray | None
     geometry: np.ndarray | None
     present: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<Tracks of {len(self.xy)} locations>"
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -276,7 +279,7 @@ def check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
             raise InputError(f"A column must be given by its name, got {type(name).__name__}.")
         count = sum(column == name for column in gdf.columns)
         if count == 0:
-            raise InputError(f"There is no column {name!r}; the columns are {[str(c) for c in gdf.columns]}.")
+            raise InputError(f"There is no column {quoted(name)}; the columns are {[str(c) for c in gdf.columns]}.")
         if count > 1:
             raise InputError(f"There are {count} columns named {name!r}; rename all but one.")
         if name == gdf.active_geometry_name:

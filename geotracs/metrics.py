@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 from scipy.special import rel_entr
 
 import geotracs.randomness as randomness
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.places import Grid
 
 WITHIN = (100.0, 500.0, 1000.0, 5000.0)
@@ -133,7 +133,7 @@ def hotspots(visits: np.ndarray, share: float = HOTSPOTS) -> np.ndarray:
     [5]
     """
     if not isinstance(share, Real) or not 0 < share <= 1:
-        raise InputError(f"`share` must be a number greater than 0 and up to 1, got {share!r}.")
+        raise InputError(f"`share` must be a number greater than 0 and up to 1, got {quoted(share)}.")
     places, counts = np.unique(visits, return_counts=True)
     busiest = np.argsort(-counts, kind="stable")
     return places[busiest[: int(np.ceil(share * len(places)))]]

@@ -11,7 +11,7 @@ import numpy as np
 import shapely
 from scipy.spatial import cKDTree
 
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 
 
 class Points:
@@ -145,7 +145,7 @@ class Grid:
         counts = (self.nx, self.ny)
         if self.cell is not None and counts == (None, None):
             if isinstance(self.cell, bool) or not isinstance(self.cell, Real) or not 0 < self.cell < np.inf:
-                raise InputError(f"`cell` must be a length in metres greater than 0, got {self.cell!r}.")
+                raise InputError(f"`cell` must be a length in metres greater than 0, got {quoted(self.cell)}.")
         elif self.cell is not None or not all(isinstance(n, Integral) and n >= 1 for n in counts):
             raise InputError("A grid needs `cell`, or both `nx` and `ny` as whole numbers of at least 1.")
 
@@ -161,7 +161,7 @@ class Grid:
         return Cells((xmin, ymin), (size, size), counts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # over a region that may have been fitted to private data
 class Cells:
     """The cells of a grid in the working CRS; rounding takes constant time.
 

@@ -24,7 +24,7 @@ import geotracs.regions as regions
 from geotracs.advise import best_method
 from geotracs.digest import Digest
 from geotracs.domains import Domain
-from geotracs.errors import DomainError, InputError
+from geotracs.errors import DomainError, InputError, quoted
 from geotracs.randomness import Key
 from geotracs.rounding import Rounding, prepare
 
@@ -35,7 +35,7 @@ SAMPLE = 2000
 """How many places are tried when they decide where TraCS-D starts."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """What is done to every location of a release.
 
@@ -66,6 +66,9 @@ class Plan:
     kept: list[str]
     added: list[str]
     reproducible: bool
+
+    def __repr__(self) -> str:
+        return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
 
     def read(self, gdf: gpd.GeoDataFrame) -> frames.Tracks:
         """Return the locations of a frame in the order in which they are worked on."""
@@ -280,7 +283,7 @@ def _check_arguments(
     if isinstance(recipe, methods.PlaceMethod) and prior is not None:
         raise InputError(f"`prior` is for methods on a region, such as joint; {method} knows its places.")
     if outside not in OUTSIDE:
-        raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {outside!r}.")
+        raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {quoted(outside)}.")
 
 
 def _outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:

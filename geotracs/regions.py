@@ -1,7 +1,7 @@
 """The ``domain=`` argument: from what a user gives to a public region in a planar working CRS, and back."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -17,7 +17,7 @@ import geotracs.priors as priors
 from geotracs.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle, Transport
 from geotracs.domains.border import Border
 from geotracs.domains.polygon import FITS
-from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, warn
+from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, quoted, warn
 
 PIECES = 200
 """Into how many pieces a border as long as the region is cut where the working CRS would bend it."""
@@ -41,12 +41,13 @@ class Region:
         The domain with the chart of its public density.
     """
 
-    domain: Domain
-    crs: pyproj.CRS
-    data_crs: pyproj.CRS
+    # A region that was fitted to private data is private, and so is the working CRS made for it: neither is shown.
+    domain: Domain = field(repr=False)
+    crs: pyproj.CRS = field(repr=False)
+    data_crs: pyproj.CRS = field(repr=False)
     record: dict[str, Any]
-    shape: BaseGeometry | None = None
-    transport: Transport | None = None
+    shape: BaseGeometry | None = field(default=None, repr=False)
+    transport: Transport | None = field(default=None, repr=False)
 
     @property
     def chart(self) -> Domain:
@@ -134,7 +135,7 @@ def resolve(
     """
     fits = [*FITS, "transport", "best"]
     if not isinstance(fit, str) or fit not in fits:
-        raise InputError(f"`fit` must be one of {fits}, got {fit!r}.")
+        raise InputError(f"`fit` must be one of {fits}, got {quoted(fit)}.")
     if weight is not None and prior is None:
         raise InputError("`weight` is a column of the prior; give it with `prior`.")
     charted = prior is not None or fit == "transport"

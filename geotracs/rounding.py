@@ -24,7 +24,7 @@ TORN = 1.5e7
 """Wider than this in metres, a shape was torn by the projection."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # its places may be cells over a region that was fitted to private data
 class Rounding:
     """Places for one region.
 

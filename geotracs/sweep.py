@@ -16,7 +16,7 @@ import geotracs.frames as frames
 import geotracs.metrics as metrics
 import geotracs.randomness as randomness
 from geotracs.compare import compare
-from geotracs.errors import InputError, sealed, warn
+from geotracs.errors import InputError, quoted, sealed, warn
 from geotracs.methods import METHODS
 from geotracs.perturb import perturb
 
@@ -108,7 +108,7 @@ def run(
     """Sweep over frames of any kind; see `sweep`."""
     eps = _epsilons(eps)
     if isinstance(repeats, bool) or not isinstance(repeats, Integral) or repeats < 1:
-        raise InputError(f"`repeats` must be a whole number of at least 1, got {repeats!r}.")
+        raise InputError(f"`repeats` must be a whole number of at least 1, got {quoted(repeats)}.")
     within = np.atleast_1d(within).tolist()
     metrics.summary(np.array([]), within)
     variants = _variants(methods, {"keep": [], **arguments})

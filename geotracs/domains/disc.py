@@ -7,7 +7,7 @@ import numpy as np
 import shapely
 
 from geotracs.domains.rectangle import TOLERANCE, columns, evenly, two_numbers
-from geotracs.errors import DomainError
+from geotracs.errors import DomainError, quoted
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Disc:
         if centre is None:
             raise DomainError("`centre` of a disc must be two finite numbers, or a point.")
         if not (isinstance(self.radius, Real) and np.isfinite(self.radius) and self.radius > 0):
-            raise DomainError(f"`radius` of a disc must be greater than 0, got {self.radius!r}.")
+            raise DomainError(f"`radius` of a disc must be greater than 0, got {quoted(self.radius)}.")
         object.__setattr__(self, "centre", centre)
 
     def contains(self, xy: np.ndarray) -> np.ndarray:

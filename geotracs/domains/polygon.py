@@ -10,7 +10,7 @@ from shapely.geometry.base import BaseGeometry
 from geotracs.domains.border import Border
 from geotracs.domains.parallelogram import Parallelogram, half_planes
 from geotracs.domains.rectangle import Rectangle, evenly
-from geotracs.errors import DomainError
+from geotracs.errors import DomainError, quoted
 
 FITS = ("envelope", "oriented")
 
@@ -114,6 +114,6 @@ def _fitted(geometry: BaseGeometry, fit: str) -> Rectangle | Parallelogram:
     if fit == "envelope":
         return envelope
     if fit != "oriented":
-        raise DomainError(f"`fit` must be one of {list(FITS)}, got {fit!r}.")
+        raise DomainError(f"`fit` must be one of {list(FITS)}, got {quoted(fit)}.")
     xy = shapely.get_coordinates(shapely.minimum_rotated_rectangle(geometry))
     return Parallelogram(xy[0], xy[1] - xy[0], xy[3] - xy[0])

@@ -55,7 +55,7 @@ CONTINUOUS = {"tracs-c": TRACS_C, "tracs-d": TRACS_D, "strawman k=6": STRAWMAN, 
 TRACS = {"tracs-c": TRACS_C, "tracs-d": TRACS_D}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Setup:
     """Public tracks in a rectangle, and how their errors are counted.
 

@@ -1,8 +1,8 @@
 """``tracs.explore``: before and after on one map, side by side, or over time."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from numbers import Integral
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any
 
 import folium
@@ -20,7 +20,7 @@ import geotracs.regions as regions
 from geotracs.budget import recorded
 from geotracs.colours import colours
 from geotracs.compare import compare
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.frames import check
 from geotracs.maps.window import window
 
@@ -65,8 +65,10 @@ def explore(
 
     A map that holds originals says so and must be kept confidential; ``perturbed.tracs.explore()`` holds none and is
     safe to publish, as long as the frame is what `perturb` returned: what you put into it later is shown too.
-    Opening a map asks a tile server for the area shown, which tells it where the data is: take ``tiles=None``, or
-    ``offline=True`` for a file that asks for nothing at all, for confidential work.
+
+    With originals on it a page loads no script from elsewhere: Leaflet is written into it, and tiles are its only
+    request. They tell the tile server where the data is: take ``offline=True`` for confidential work. The page of a
+    release alone loads its scripts from folium's usual servers, unless ``offline=True``.
 
     Parameters
     ----------
@@ -77,9 +79,11 @@ def explore(
     view : {"overlay", "side-by-side", "time"}
         Both on one map, two maps that move together, or one map with a time slider.
     m : folium.Map, optional
-        A map to draw on, for the overlay.
+        A map to draw on, for the overlay. A map of folium's loads scripts from third parties, who could read
+        originals that are drawn on it: a `PrivacyWarning` says so when it is shown or saved.
     tiles, attr : str, xyzservices.TileProvider or None
-        Background and, for tiles of your own, their attribution, as for `GeoDataFrame.explore`.
+        Background and, for tiles of your own, their attribution, as for `GeoDataFrame.explore`. An attribution is
+        HTML: the logo that some servers put into theirs is one more request.
     color : str, optional
         One colour for all, instead of one a trajectory.
     cmap : list of colours, or name of a matplotlib colour map, optional
@@ -105,12 +109,21 @@ def explore(
     sample : int
         How many locations to draw at most; beyond it every so manyth trajectory is drawn, and the legend says so.
     offline : bool
-        Write all scripts into the page and leave out tiles: a file that draws without any request.
+        Leave out tiles, and write the scripts into the page of a release alone too: a file that draws without any
+        request.
 
     Returns
     -------
     folium.Map, or folium.plugins.DualMap for ``view="side-by-side"``
         Shown by a notebook; ``.save("map.html")`` writes it.
+
+    Notes
+    -----
+    What you add to a map with originals should bring no scripts. `folium.GeoJson`, `folium.CircleMarker` and
+    `folium.PolyLine`, with tooltips, bring none; give them ``control=False``, since the layer control is already made.
+    A plugin loads its scripts from third parties, and a `PrivacyWarning` says so when the map is shown or saved.
+    `folium.Marker`, `folium.Icon` and `folium.Popup` need pictures and scripts that the page does not have: draw on a
+    map of your own, with ``m``, if you want them and trust the servers that they come from.
 
     Examples
     --------
@@ -122,7 +135,7 @@ def explore(
     >>> private.tracs.explore(offline=True).save("safe-to-publish.html")  # doctest: +SKIP
     """
     _check(gdf, perturbed, view, m, tiles, sample, offline)
-    _check_looks(gdf, perturbed, color, cmap, style_kwds, (tooltip, popup), places)
+    _check_looks(gdf, perturbed, color, cmap, style_kwds, (tooltip, popup), places, (width, height))
     record = recorded((gdf if perturbed is None else perturbed).attrs)
     trajectory, time = (
         record.get(key) if name is None and record.get(key) in gdf.columns else name
@@ -146,10 +159,11 @@ def explore(
     )
     heavy = 2 * sum(len(side.rows) for side in shown) > CANVAS
     options = {"tiles": None if offline else tiles, "attr": attr, "prefer_canvas": heavy, "zoomSnap": 0.25}
+    bundled = offline or scene.caption is not None  # no script of a third party beside originals
     if view == "side-by-side":
-        return _side_by_side(scene, offline, **options)
+        return _side_by_side(scene, bundled, **options)
     draw = _over_time if view == "time" else _overlay
-    return draw(scene, m, offline, width=width, height=height, **options)
+    return draw(scene, m, bundled, width=width, height=height, **options)
 
 
 @dataclass(frozen=True)
@@ -159,11 +173,11 @@ class Scene:
     shown: list[sides.Side]
     roles: list[str]
     colours: list[str]
-    notes: list[layers.Notes]
-    style: dict[str, Any]
-    public: list[tuple[str, np.ndarray, dict[str, Any], str]]
-    bounds: list[list[float]] | None
-    legend: str | None
+    notes: list[layers.Notes] = field(repr=False)
+    style: dict[str, Any] = field(repr=False)
+    public: list[tuple[str, np.ndarray, dict[str, Any], str]] = field(repr=False)
+    bounds: list[list[float]] | None = field(repr=False)
+    legend: str | None = field(repr=False)
     caption: str | None
 
     def tracks(self, number: int) -> folium.FeatureGroup:
@@ -175,9 +189,10 @@ class Scene:
         return [layers.shapes(*layer) for layer in self.public]
 
     def annotate(self, captioned: folium.Map, explained: folium.Map, corner: str = "topleft") -> None:
-        """Put the caption on one map and the legend into a corner of the same or another."""
+        """Put the caption, and a guard, on one map and the legend into a corner of the same or another."""
         if self.caption:
             page.Note(self.caption, "bottomleft", "caption").add_to(captioned)
+            page.guard(captioned)
         if self.legend:
             page.Note(self.legend, corner, "legend").add_to(explained)
 
@@ -187,7 +202,7 @@ class Scene:
             map_.fit_bounds(self.bounds, padding_top_left=(40, 40), padding_bottom_right=(40, below))
 
 
-def _overlay(scene: Scene, m: folium.Map | None, offline: bool, **options: Any) -> folium.Map:
+def _overlay(scene: Scene, m: folium.Map | None, bundled: bool, **options: Any) -> folium.Map:
     map_ = _map(options) if m is None else m
     groups = scene.backdrop()
     if len(scene.shown) == 2:
@@ -205,12 +220,12 @@ def _overlay(scene: Scene, m: folium.Map | None, offline: bool, **options: Any) 
         map_._children.move_to_end(name)
     if not controls:
         folium.LayerControl(collapsed=False).add_to(map_)
-    if offline:
+    if bundled and m is None:
         page.inline(map_, map_)
     return map_
 
 
-def _side_by_side(scene: Scene, offline: bool, **options: Any) -> DualMap:
+def _side_by_side(scene: Scene, bundled: bool, **options: Any) -> DualMap:
     both = DualMap(**options)
     for number, map_ in enumerate((both.m1, both.m2)):
         for group in scene.backdrop():
@@ -220,12 +235,12 @@ def _side_by_side(scene: Scene, offline: bool, **options: Any) -> DualMap:
     scene.annotate(both.m1, both.m2, "bottomleft")
     scene.fit(both)
     both.get_root().title = page.TITLE
-    if offline:
+    if bundled:
         page.inline(both.m1, both, both.m1, both.m2)
     return both
 
 
-def _over_time(scene: Scene, m: None, offline: bool, **options: Any) -> folium.Map:
+def _over_time(scene: Scene, m: None, bundled: bool, **options: Any) -> folium.Map:
     map_ = _map(options)
     for group in scene.backdrop():
         group.add_to(map_)
@@ -241,7 +256,7 @@ def _over_time(scene: Scene, m: None, offline: bool, **options: Any) -> folium.M
     scene.annotate(map_, map_)
     scene.fit(map_, below=160)
     folium.LayerControl(collapsed=False).add_to(map_)
-    if offline:
+    if bundled:
         page.inline(map_, map_, *control, *lines)
     return map_
 
@@ -325,7 +340,7 @@ def _check(
         if recorded(gdf.attrs) and not recorded(perturbed.attrs):
             raise InputError("The first frame carries the record of a perturbation and the second none: swap them.")
     if view not in VIEWS:
-        raise InputError(f"`view` must be one of {list(VIEWS)}, got {view!r}.")
+        raise InputError(f"`view` must be one of {list(VIEWS)}, got {quoted(view)}.")
     if view == "side-by-side" and perturbed is None:
         raise InputError('view="side-by-side" needs a frame and its release: tracks.tracs.explore(perturbed, ...).')
     if m is not None and (view != "overlay" or offline):
@@ -333,7 +348,7 @@ def _check(
     if offline and not (tiles is None or tiles == TILES):
         raise InputError("`offline=True` draws no tiles; leave out `tiles`.")
     if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
-        raise InputError(f"`sample` must be a whole number of at least 1, got {sample!r}.")
+        raise InputError(f"`sample` must be a whole number of at least 1, got {quoted(sample)}.")
 
 
 def _check_looks(
@@ -344,21 +359,27 @@ def _check_looks(
     style: Any,
     notes: Sequence[Any],
     places: Any,
+    size: Sequence[Any],
 ) -> None:
+    if not all(isinstance(side, (str, Real)) for side in size):
+        raise InputError("`width` and `height` must be a number of pixels or a text such as '100%'.")
     columns = {*gdf.columns, *(() if perturbed is None else perturbed.columns)}
     if isinstance(color, str) and color in columns:
         raise InputError("`color` is one colour for all; `trajectory` names the column that gives each its own.")
     named = [value for value in (style or {}).values() if isinstance(value, str)]
     given = [color, *([cmap] if isinstance(cmap, str) else cmap or []), *named]
-    if any("{" in value for value in given if isinstance(value, str)):
-        raise InputError("Colours and styles must not hold braces.")
+    if any(sign in value for value in given if isinstance(value, str) for sign in "{<"):
+        raise InputError("Colours and styles must not hold braces or `<`: they are written into a script.")
     if not all(isinstance(value, (str, bool, int, float)) for value in (style or {}).values()):
         raise InputError("`style_kwds` must hold Leaflet's path options: numbers, words, True or False.")
     for asked in notes:
         if isinstance(asked, (bool, np.bool_, Integral)) or asked is None:
             continue
-        names = [asked] if isinstance(asked, str) else asked
-        if not isinstance(names, (list, tuple)) or not set(names) <= columns:
-            raise InputError(f"`tooltip` and `popup` must be True, a number or names of columns, got {asked!r}.")
+        names = asked if isinstance(asked, (list, tuple)) else [asked]
+        missing = [name for name in names if not (isinstance(name, Hashable) and name in columns)]
+        if missing:
+            raise InputError(
+                f"`tooltip` and `popup` must be True, a number or names of columns, got {quoted(missing[0])}."
+            )
     if places is not None and (not isinstance(places, (gpd.GeoDataFrame, gpd.GeoSeries)) or places.crs is None):
         raise InputError(f"`places` must be a GeoDataFrame or GeoSeries with a CRS, got {type(places).__name__}.")

@@ -1,6 +1,5 @@
 """Tracks over time: where each trajectory is, the way it came, and the slider that moves them."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ import pandas as pd
 from folium.plugins import Timeline, TimelineSlider
 from folium.utilities import JsCode
 
+import geotracs.maps.page as page
 from geotracs.errors import InputError
 from geotracs.maps.layers import DOTS, STROKES, Notes, feature, rounded
 from geotracs.maps.sides import Side
@@ -34,8 +34,8 @@ def clock(side: Side) -> tuple[np.ndarray, str]:
         return (numbers - low) / span * STEPS, f"String(+({low!r} + t * {span / STEPS!r}).toPrecision(9))"
     try:
         numbers = pd.to_datetime(times).dt.tz_localize(None).to_numpy("datetime64[ms]").astype(np.float64)
-    except (ValueError, TypeError) as error:
-        raise InputError("The `time` column must hold times or numbers for view='time'.") from error
+    except (ValueError, TypeError):  # pandas quotes the values
+        raise InputError("The `time` column must hold times or numbers for view='time'.") from None
     return numbers, "new Date(t).toISOString().slice(0, 19).replace('T', ' ')"
 
 
@@ -57,7 +57,7 @@ def timeline(
         if not last[number]:
             way = [place, where[number + 1]]
             features.append(feature("LineString", way, colour, start=float(times[number + 1]), end=end))
-    dots, strokes = (json.dumps({**looks[role], **style}) for looks in (DOTS, STROKES))
+    dots, strokes = (page.in_script({**looks[role], **style}) for looks in (DOTS, STROKES))
     return Timeline(
         {"type": "FeatureCollection", "features": features},
         style=JsCode(

@@ -1,6 +1,7 @@
-"""What a page holds besides its layers: caption, legend, and, for a file that asks for nothing, Leaflet itself."""
+"""What a page holds besides its layers: caption, legend, and, where originals are drawn, Leaflet itself."""
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
@@ -11,9 +12,15 @@ from folium.template import Template
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
+from geotracs.errors import PrivacyWarning, warn
+
 CAPTION = "This map contains original locations: keep it confidential."
 UNKNOWN = "These locations carry no record of a perturbation: keep this map confidential."
 TITLE = "geotracs: before and after"
+REMOTE = re.compile(
+    r"""<(?:script|link|iframe)\b[^>]*?\b(?:src|href)\s*=\s*["']?\s*(?:https?:)?//([^/"'\s>]+)""", re.IGNORECASE
+)
+"""A tag that loads a script, a style sheet or a frame from elsewhere, and the host."""
 
 SWATCHES = {
     "original": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="3"/><circle cx="20" cy="7" r="4" fill="#333"/>',
@@ -106,12 +113,12 @@ class Inlined(Element):
 
 
 def inline(page: folium.Element, *elements: folium.Element) -> None:
-    """Make a page self-contained: the scripts of Leaflet are written into it, and nothing else is asked for.
+    """Write the scripts of Leaflet into a page, so that it loads none from elsewhere.
 
     Parameters
     ----------
-    page : folium.Map or folium.plugins.DualMap
-        What the elements are on.
+    page : folium.Map
+        A map of the page.
     *elements : folium elements
         All that would link to scripts: the maps and the plugins.
     """
@@ -120,3 +127,31 @@ def inline(page: folium.Element, *elements: folium.Element) -> None:
     header = page.get_root().header
     for name in ("leaflet.css", "leaflet.js", "leaflet.timeline.js", "L.Map.Sync.js"):
         header.add_child(Inlined(name), name=name)
+
+
+class Guard(Element):
+    """Warns when a page that shows originals is written with scripts of third parties on it.
+
+    It stands in the header, which is rendered after everything else has put its links there.
+    """
+
+    def render(self, **kwargs: Any) -> str:
+        """Warn if the page loads scripts from elsewhere; nothing is added to it."""
+        figure = self.get_root()
+        parts = [*figure.header._children.values(), *figure.html._children.values()]
+        written = "".join(part.render() for part in parts if not isinstance(part, (Guard, Inlined)))
+        hosts = sorted(set(REMOTE.findall(written)))
+        if hosts:
+            warn(
+                f"This map shows original locations, and its page loads scripts or styles from {', '.join(hosts)}: "
+                "whoever controls these can read the locations. They come from the map given as `m`, or from a layer "
+                "that was added to it. Leave `m` out, and add layers that need no scripts to the map that explore "
+                "returns.",
+                PrivacyWarning,
+            )
+        return ""
+
+
+def guard(page: folium.Element) -> None:
+    """Watch a page that shows originals."""
+    page.get_root().header.add_child(Guard(), name="tracs_guard")

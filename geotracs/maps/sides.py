@@ -1,7 +1,7 @@
 """What a map shows of its frames: tracks in degrees, the same trajectories before and after, at most so many."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
@@ -44,11 +44,11 @@ class Side:
         How many locations and trajectories there are, drawn or not.
     """
 
-    frame: gpd.GeoDataFrame
-    lonlat: np.ndarray
-    offsets: np.ndarray
-    rows: np.ndarray
-    times: np.ndarray | None
+    frame: gpd.GeoDataFrame = field(repr=False)
+    lonlat: np.ndarray = field(repr=False)
+    offsets: np.ndarray = field(repr=False)
+    rows: np.ndarray = field(repr=False)
+    times: np.ndarray | None = field(repr=False)
     are_lines: bool
     total: int
     trajectories: int

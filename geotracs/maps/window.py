@@ -1,9 +1,11 @@
 """The window of one picked location: where its report falls with a stated probability."""
 
+from numbers import Integral
 from typing import Any
 
 import geopandas as gpd
 import numpy as np
+import pandas as pd
 import shapely
 
 import geotracs.budget as budget
@@ -11,7 +13,7 @@ import geotracs.crs as crs_
 import geotracs.frames as frames
 import geotracs.methods as methods
 from geotracs.domains import Domain, Polygon
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.plans import in_working_crs
 from geotracs.regions import Region
 
@@ -61,13 +63,13 @@ def _number(frame: gpd.GeoDataFrame, tracks: frames.Tracks, pick: Any) -> int:
     label, number = pick if tracks.are_lines and isinstance(pick, tuple) and len(pick) == 2 else (pick, 0)
     try:
         row = frame.index.get_loc(label)
-    except (KeyError, TypeError) as error:
-        raise InputError("`pick` must be the label of a row, or (label, number) for lines.") from error
+    except (KeyError, TypeError, ValueError, pd.errors.InvalidIndexError):  # which quote it
+        raise InputError("`pick` must be the label of a row, or (label, number) for lines.") from None
     if not isinstance(row, int):
         raise InputError("`pick` needs a label that only one row has; use gdf.reset_index() first.")
     found = np.flatnonzero(tracks.rows == row)
-    if not 0 <= number < len(found):
-        raise InputError(f"`pick` names location {number} of a row that has {len(found)}.")
+    if not (isinstance(number, Integral) and 0 <= number < len(found)):
+        raise InputError(f"`pick` names location {quoted(number)} of a row that has {len(found)}.")
     return int(found[number])
 
 

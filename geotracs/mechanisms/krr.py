@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 
 from geotracs.budget import check_eps
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.mechanisms.lattice import CELLS, WORDS, draw_offsets, threshold
 from geotracs.randomness import Source, source
 
@@ -68,7 +68,7 @@ class RandomizedResponse:
 def check_k(k: int, most: int = CELLS) -> int:
     """Return a number of values or sectors, or say what is wrong with it."""
     if isinstance(k, bool) or not isinstance(k, Integral) or not 2 <= k <= most:
-        raise InputError(f"`k` must be a whole number from 2 to {most:,}, got {k!r}.")
+        raise InputError(f"`k` must be a whole number from 2 to {most:,}, got {quoted(k)}.")
     return int(k)
 
 

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from geotracs.budget import check_eps
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, threshold
 from geotracs.randomness import Source, source
 
@@ -162,7 +162,7 @@ WINDOWS = {"ogpm": _ogpm, "r-sw": _r_sw}
 def check_window(window: str) -> None:
     """Refuse a window that there is not."""
     if window not in WINDOWS:
-        raise InputError(f"`window` must be one of {sorted(WINDOWS)}, got {window!r}.")
+        raise InputError(f"`window` must be one of {sorted(WINDOWS)}, got {quoted(window)}.")
 
 
 @lru_cache(maxsize=4096)

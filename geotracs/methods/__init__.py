@@ -8,7 +8,7 @@ import geotracs.blocks as blocks
 import geotracs.randomness as randomness
 from geotracs.blocks import Block, Relay
 from geotracs.domains import Domain, distances
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.methods.atp import ATP
 from geotracs.methods.base import Method, PlaceMethod
 from geotracs.methods.exponential import Exponential
@@ -37,11 +37,11 @@ def make(name: str, options: dict[str, Any] | None = None) -> Method:
     """
     options = options or {}
     if not isinstance(name, str) or name not in METHODS:
-        raise InputError(f"`method` must be one of {sorted(METHODS)}, got {name!r}.")
+        raise InputError(f"`method` must be one of {sorted(METHODS)}, got {quoted(name)}.")
     known = METHODS[name].options()
     unknown = sorted(set(options) - set(known))
     if unknown:
-        raise InputError(f"{name} has no option {unknown[0]!r}; its options are {known}.")
+        raise InputError(f"{name} has no option {quoted(unknown[0])}; its options are {known}.")
     return METHODS[name](**options)
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from geotracs.domains import Domain
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.mechanisms.staircase import Staircase
 from geotracs.methods.sizes import distances, longest_side
 from geotracs.methods.weighted import WeightedMethod
@@ -59,7 +59,7 @@ class LSRR(WeightedMethod):
         numbers = all(isinstance(part, Real) and 0 < part < np.inf for part in parts)
         if not parts or not numbers or sorted(set(parts)) != list(parts):
             raise InputError(
-                f"`groups` must be increasing parts of the longest side, e.g. [0.3, 0.6], got {self.groups!r}."
+                f"`groups` must be increasing parts of the longest side, e.g. [0.3, 0.6], got {quoted(self.groups)}."
             )
 
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> Tables:

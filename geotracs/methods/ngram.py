@@ -8,7 +8,7 @@ import numpy as np
 
 import geotracs.mechanisms.exponential as mechanism
 from geotracs.domains import Domain
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.mechanisms.weighted import draw
 from geotracs.methods.sizes import diameter, distances, longest_side
 from geotracs.methods.weighted import WeightedMethod, chunks
@@ -59,7 +59,7 @@ class NGram(WeightedMethod):
 
     def __post_init__(self) -> None:
         if isinstance(self.reach, bool) or not isinstance(self.reach, Real) or not 0 < self.reach < np.inf:
-            raise InputError(f"`reach` must be a part of the longest side, greater than 0, got {self.reach!r}.")
+            raise InputError(f"`reach` must be a part of the longest side, greater than 0, got {quoted(self.reach)}.")
 
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> Tables:
         """Return the places, their diameter, and the reach in the units of the plane."""

@@ -10,7 +10,7 @@ import numpy as np
 from geotracs.budget import check_share, split
 from geotracs.domains import Disc, Domain, Globe, Transport
 from geotracs.domains.polar import Polar
-from geotracs.errors import DomainError, InputError
+from geotracs.errors import DomainError, InputError, quoted
 from geotracs.mechanisms.piecewise import Piecewise, check_window
 from geotracs.mechanisms.sectors import Sectors
 from geotracs.methods.product import Point, Product
@@ -178,4 +178,4 @@ def _check_point(value: Any, name: str, words: tuple[str, ...]) -> None:
     pair = isinstance(value, (tuple, list)) and len(value) == 2
     if pair and all(isinstance(number, Real) and math.isfinite(number) for number in value):
         return
-    raise InputError(f"`{name}` must be one of {list(words)} or a public point (x, y), got {value!r}.")
+    raise InputError(f"`{name}` must be one of {list(words)} or a public point (x, y), got {quoted(value)}.")

@@ -11,7 +11,7 @@ import pandas as pd
 import geotracs.frames as frames
 import geotracs.regions as regions
 from geotracs.colours import COLOURS
-from geotracs.errors import GeotracsWarning, InputError
+from geotracs.errors import GeotracsWarning, InputError, quoted
 from geotracs.plots.canvas import (
     CAPTION,
     Unwrap,
@@ -139,7 +139,7 @@ def _tracks(frame: gpd.GeoDataFrame, trajectory: str | None, time: str | None) -
 def _sample(labels: list[Any], most: int) -> tuple[list[Any], str]:
     """Return some trajectories, spread over all of them, and a sentence if there are more."""
     if not isinstance(most, int) or most < 1:
-        raise InputError(f"`most` must be a whole number of at least 1, got {most!r}.")
+        raise InputError(f"`most` must be a whole number of at least 1, got {quoted(most)}.")
     if len(labels) <= most:
         return labels, ""
     chosen = np.unique(np.linspace(0, len(labels) - 1, most).astype(int))

@@ -20,7 +20,7 @@ import geotracs.plans as plans
 import geotracs.randomness as randomness
 import geotracs.streaming.sinks as sinks
 from geotracs.budget import Guarantee
-from geotracs.errors import InputError, PrivacyWarning, sealed, warn
+from geotracs.errors import InputError, PrivacyWarning, quoted, sealed, warn
 from geotracs.perturb import perturb, planned
 from geotracs.streaming.release import Release, count
 from geotracs.streaming.sorting import sort_out_of_core
@@ -114,7 +114,7 @@ def perturb_file(
     """
     blocks.check_workers(workers)
     if batch_rows is not None and (not isinstance(batch_rows, (int, np.integer)) or batch_rows < 1):
-        raise InputError(f"`batch_rows` must be a whole number of at least 1, got {batch_rows!r}.")
+        raise InputError(f"`batch_rows` must be a whole number of at least 1, got {quoted(batch_rows)}.")
     original = Path(str(src).partition("|")[0])
     _check_apart(original, Path(dst))
     dst = files.check_free(dst, overwrite=overwrite, folder=os.path.isdir(original))

@@ -4,7 +4,7 @@ import base64
 import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +36,11 @@ class Layout:
         The types of pandas that Arrow has no name for.
     """
 
-    schema: pa.Schema
+    schema: pa.Schema = field(repr=False)
     geometry: str
-    crs: pyproj.CRS
-    index: list[str] | dict[str, Any]
-    others: dict[str, Any]
+    crs: pyproj.CRS = field(repr=False)
+    index: list[str] | dict[str, Any] = field(repr=False)
+    others: dict[str, Any] = field(repr=False)
     nullable: dict[str, str]
 
     def columns(self, *, index: bool) -> pa.Schema:

@@ -58,13 +58,13 @@ class Source:
     """
 
     path: Path
-    schema: pa.Schema
+    schema: pa.Schema = field(repr=False)
     geometry: str
-    crs: pyproj.CRS | None
+    crs: pyproj.CRS | None = field(repr=False)
     rows: int | None
-    bounds: Bounds | None
-    index: list[str] | dict[str, Any] = field(default_factory=list)
-    others: dict[str, Any] = field(default_factory=dict)
+    bounds: Bounds | None = field(repr=False)
+    index: list[str] | dict[str, Any] = field(default_factory=list, repr=False)
+    others: dict[str, Any] = field(default_factory=dict, repr=False)
     nullable: dict[str, str] = field(default_factory=dict)
 
     def tables(self, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
@@ -196,7 +196,7 @@ def _index(columns: list[Any], parts: int) -> list[str] | dict[str, Any]:
 @dataclass(frozen=True)
 class _Csv(Source):
     coordinates: tuple[str, str] = ("x", "y")
-    types: dict[str, Any] = field(default_factory=dict)
+    types: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
         names = [name for name in schema.names if name != self.geometry]
@@ -315,7 +315,7 @@ def _with_times(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 @dataclass(frozen=True)
 class _Held(Source):
-    table: pa.Table | None = None
+    table: pa.Table | None = field(default=None, repr=False)
 
     def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
         yield self.table.select(schema.names)

@@ -179,6 +179,39 @@ def test_an_offline_file_draws_with_all_requests_blocked(show, city, private, vi
     assert page.requests == []
 
 
+@pytest.mark.parametrize("view", ["overlay", "side-by-side", "time"])
+def test_with_originals_tiles_are_the_only_requests(show, city, private, view):
+    page = show(city.tracks.tracs.explore(private, view=view, domain=city.boundary, popup=True))
+    page.page.locator(PATHS).last.dispatch_event("click")
+    page.page.locator(".leaflet-control-zoom-in").last.click()
+    page.page.wait_for_timeout(400)
+    assert page.count(PATHS) > 0
+    assert page.requests
+    assert {url.split("/")[2] for url in page.requests} == {"tile.openstreetmap.org"}
+    assert all(url.endswith(".png") for url in page.requests)
+
+
+def test_in_a_notebook_tiles_are_the_only_requests(browser, tmp_path, city, private):
+    path = tmp_path / "cell.html"
+    path.write_text(f"<div class=leaflet-container></div>{city.tracks.tracs.explore(private)._repr_html_()}")
+    page = chromium.Opened(browser, path)
+    page.page.wait_for_timeout(600)
+    assert page.page.frame_locator("iframe").locator(PATHS).count() == 2 * (len(city.tracks) + 3)
+    assert {url.split("/")[2] for url in page.requests} == {"tile.openstreetmap.org"}
+    assert page.errors == []
+    page.page.close()
+
+
+def test_what_may_be_added_to_a_map_with_originals_is_drawn(show, city, private):
+    map_ = city.tracks.tracs.explore(private, tiles=None)
+    folium.CircleMarker([-20.25, 13.2], tooltip="mine").add_to(map_)
+    folium.PolyLine([[-20.25, 13.2], [-20.26, 13.3]]).add_to(map_)
+    folium.GeoJson(city.boundary, tooltip="public", control=False).add_to(map_)
+    page = show(map_, blocked=True)
+    assert page.count(PATHS) == 2 * (len(city.tracks) + 3) + 2 + len(city.boundary)
+    assert page.requests == []
+
+
 def test_without_tiles_no_tile_is_asked_for(show, city, private):
     page = show(private.tracs.explore(tiles=None))
     assert not [url for url in page.requests if "tile" in url.replace("timeline", "")]
@@ -196,5 +229,6 @@ def test_many_locations_are_drawn_on_a_canvas(show):
 def test_on_a_map_of_the_users_own(show, city, private):
     own = folium.Map(tiles=None)
     folium.Marker([-20.25, 13.2]).add_to(own)
-    page = show(city.tracks.tracs.explore(private, m=own))
+    with pytest.warns(geotracs.PrivacyWarning, match="loads scripts"):
+        page = show(city.tracks.tracs.explore(private, m=own))
     assert page.count(PATHS) == 2 * (len(city.tracks) + 3)

@@ -1,6 +1,7 @@
 import html
 import os
 import re
+from importlib.resources import files
 
 import folium
 import geopandas as gpd
@@ -8,15 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import shapely
-from folium.plugins import DualMap
+from folium.plugins import DualMap, Fullscreen
 
 import geotracs
+from geotracs.cli import cli
 from geotracs.errors import InputError
 from geotracs.maps.explore import MOST
 from geotracs.maps.page import CAPTION, UNKNOWN
 from tests.conftest import TOKYO
 
 VIEWS = ("overlay", "side-by-side", "time")
+BUNDLED = sum(path.stat().st_size for path in files("geotracs.maps").joinpath("assets").iterdir())
+LOADS = re.compile(r"<(?:script|link|iframe|img|object|embed)\b[^>]*?(?:src|href|data)\s*=[^>]*", re.IGNORECASE)
+"""A tag that asks for something when the page is opened."""
 
 
 def released(frame, eps=4, **arguments):
@@ -110,10 +115,10 @@ def test_templates_in_the_data_are_text(tracks, view):
         assert escaped in page
 
 
-@pytest.mark.parametrize(
-    "arguments", [{"color": "{{ 7 }}"}, {"cmap": ["{{ 7 }}"]}, {"style_kwds": {"dashArray": "{{ 7 }}"}}]
-)
-def test_no_templates_in_colours(tracks, private, arguments):
+@pytest.mark.parametrize("text", ["{{ 7 }}", "</script><script src=https://a.example/x.js></script>"])
+@pytest.mark.parametrize("name", ["color", "cmap", "style_kwds"])
+def test_no_templates_and_no_tags_in_colours(tracks, private, name, text):
+    arguments = {name: {"color": text, "cmap": [text], "style_kwds": {"dashArray": text}}[name]}
     with pytest.raises(InputError, match="braces"):
         tracks.tracs.explore(private, **arguments)
 
@@ -188,7 +193,7 @@ def test_large_data_is_sampled_and_says_so(view):
     assert len(page) < 5_000_000
     one = html_of(frame.tracs.explore(released(frame), view="overlay", sample=100))
     assert "sample: 1 of 1 trajectories, 100 of 100,000 locations" in one
-    assert len(one) < 200_000
+    assert len(one) < 200_000 + BUNDLED
 
 
 CASES = {
@@ -256,6 +261,68 @@ def test_draws_on_a_given_map(tracks, private):
     map_ = folium.Map()
     assert tracks.tracs.explore(private, m=map_) is map_
     assert "original" in layer_names(map_)
+
+
+class TestNothingIsLoadedBesideOriginals:
+    @pytest.mark.parametrize("tiles", ["OpenStreetMap", None])
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_no_tag_of_the_page_loads_anything(self, tracks, private, view, tiles):
+        map_ = tracks.tracs.explore(private, view=view, tiles=tiles, popup=True)
+        page = html_of(map_)
+        assert LOADS.findall(page) == []
+        assert LOADS.findall(html.unescape(map_._repr_html_()).replace("<iframe srcdoc=", "<iframe ")) == []
+        addresses = set(re.findall(r"""(?:src|href|url)\s*[=(:]\s*\\?["']?(https?://[^"'\s)>\\]+)""", page))
+        assert {address.split("/")[2] for address in addresses} <= {"www.openstreetmap.org", "leafletjs.com"}  # links
+        assert ("tile.openstreetmap.org" in page) == (tiles is not None)
+
+    @pytest.mark.parametrize("view", ["overlay", "time"])
+    def test_the_same_for_a_frame_without_a_record(self, tracks, view):
+        page = html_of(tracks.tracs.explore(view=view))
+        assert UNKNOWN in page
+        assert LOADS.findall(page) == []
+
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_the_same_for_the_command_line(self, tracks, private, view, tmp_path):
+        paths = [tmp_path / name for name in ("tracks.gpkg", "private.gpkg", "map.html")]
+        geotracs.files.write(tracks, paths[0])
+        geotracs.files.write(private, paths[1])
+        cli.main(["map", *map(str, paths), "--view", view], standalone_mode=False)
+        page = paths[2].read_text()
+        assert CAPTION in page
+        assert LOADS.findall(page) == []
+
+    def test_a_release_alone_keeps_the_scripts_of_folium(self, private):
+        assert any("leaflet@" in tag for tag in LOADS.findall(html_of(private.tracs.explore())))
+        assert LOADS.findall(html_of(private.tracs.explore(offline=True))) == []
+
+    def test_a_map_of_the_users_own_warns_when_it_is_written(self, tracks, private):
+        own = tracks.tracs.explore(private, m=folium.Map())
+        with pytest.warns(geotracs.PrivacyWarning, match=r"scripts or styles from .*cdn\.jsdelivr\.net.*`m`"):
+            html_of(own)
+        alone = private.tracs.explore()
+        html_of(alone)
+        with pytest.warns(geotracs.PrivacyWarning, match="original locations"):
+            html_of(tracks.tracs.explore(private, m=alone))
+
+    def test_a_release_on_any_map_does_not_warn(self, tracks, private):
+        html_of(private.tracs.explore(m=folium.Map()))
+        assert LOADS.findall(html_of(private.tracs.explore(m=tracks.tracs.explore(private)))) == []
+
+    @pytest.mark.parametrize(
+        "added",
+        [
+            Fullscreen(),
+            folium.Element('<script async src="//a.example/x.js"></script>'),
+            folium.Element("<link rel=stylesheet href=http://a.example/x.css>"),
+        ],
+    )
+    def test_a_plugin_added_to_it_warns(self, tracks, private, added):
+        map_ = tracks.tracs.explore(private)
+        folium.CircleMarker([35.7, 139.7], tooltip="mine").add_to(map_)
+        html_of(map_)
+        added.add_to(map_ if isinstance(added, Fullscreen) else map_.get_root().header)
+        with pytest.warns(geotracs.PrivacyWarning, match=r"from (a\.example|cdn\.jsdelivr\.net):"):
+            html_of(map_)
 
 
 def test_a_control_comes_after_the_layers_that_it_names(tracks, private):
