@@ -3,6 +3,7 @@
 import argparse
 import multiprocessing
 import os
+import resource
 import sys
 import time
 from collections import Counter, defaultdict
@@ -106,6 +107,7 @@ class _Worker:
 
 
 def _work(connection, seed: int, numbers: list[int]) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (runs.MEMORY, runs.MEMORY))
     for number in numbers:
         try:
             outcome = runs.run(seed, number)
