@@ -4,14 +4,17 @@ import base64
 import gzip
 import io
 import os
+import shutil
 import signal
 import sqlite3
 import struct
 import subprocess
 import sys
+import tempfile
 import warnings
 import zipfile
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -62,7 +65,8 @@ def reports(path):
 def check(folder, path, secrets):
     """No file of a folder holds an original, and all rows are there."""
     assert path.is_file() or not path.suffix
-    released = reports(path)
+    with tempfile.TemporaryDirectory() as copy:  # reading may change or remove what is beside a file
+        released = reports(Path(shutil.copytree(folder, copy, dirs_exist_ok=True)) / path.name)
     assert len(released) == len(secrets.xy)
     assert scan.same_locations(secrets.xy, released) == 0
     assert scan.originals_in(folder, secrets.xy, released) == []
@@ -101,8 +105,14 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("packed", ["plain", "gzip", "gzip cut short", "zip"])
-@pytest.mark.parametrize("name", PLANTED)
+PACKED = ("six digits", "text of 16 bits", "doubles", "hexadecimal", "base64")
+
+
+@pytest.mark.parametrize(
+    ("name", "packed"),
+    [(name, "plain") for name in PLANTED]
+    + [(name, packed) for name in PACKED for packed in ("gzip", "gzip cut short", "zip")],
+)
 def test_every_form_is_found(secrets, tmp_path, name, packed):
     """Between random bytes, of which nothing is found."""
     noise = np.random.default_rng(3).bytes(5000)
@@ -120,9 +130,9 @@ def test_every_form_is_found(secrets, tmp_path, name, packed):
 
 
 def test_nothing_is_found_where_nothing_is(secrets, tmp_path):
-    """A megabyte of noise: doubles match with probability 1e-12, six digits with 1e-6, pairs of singles with 1e-8."""
+    """A double is in such noise with probability 1e-12, six digits with 1e-10, a pair of singles with 1e-8."""
     rng = np.random.default_rng(4)
-    (tmp_path / "noise").write_bytes(rng.bytes(2**20))
+    (tmp_path / "noise").write_bytes(rng.bytes(2**18))
     other = private.make(rng, rows=40)
     quiet(other.frame.to_parquet, tmp_path / "other.parquet")
     assert scan.originals_in(tmp_path, secrets.xy, other.xy) == []
@@ -159,7 +169,7 @@ def test_originals_are_found_in_every_format(secrets, out, kind):
 
 
 def in_memory(secrets, source, path):
-    quiet(files.write, quiet(secrets.frame.tracs.perturb, 4, "joint", **RELEASE), path)
+    quiet(files.write, quiet(secrets.frame.tracs.perturb, 4, "tracs-c", **RELEASE), path)
 
 
 def at_once(secrets, source, path):
@@ -193,11 +203,16 @@ def former(secrets, path):
         quiet(pyogrio.write_dataframe, secrets.frame, path, **options)
 
 
-WAYS = (in_memory, at_once, in_batches, sorted_first, over_the_originals, over_the_originals_in_batches)
+WAYS = (in_memory, in_batches, over_the_originals)
+BOTH = [(kind, way) for kind in KINDS for way in WAYS]
+BOTH += [
+    (kind, way)
+    for kind in ("gpkg", "parquet", "shp", "gml", "sqlite", "csv")
+    for way in (at_once, sorted_first, over_the_originals_in_batches)  # which write as one of the others does
+]
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "way"), BOTH, ids=lambda of: getattr(of, "__name__", of))
 def test_no_original_is_in_a_release(secrets, tmp_path, out, kind, way):
     source, path = saved(secrets, tmp_path / "in.parquet"), out / f"private.{kind}"
     way(secrets, source, path)
@@ -227,14 +242,12 @@ def test_no_original_is_in_a_folder(secrets, tmp_path, out):
     check(out, path, secrets)
 
 
-@pytest.mark.parametrize("partitions", [False, True])
-def test_no_original_is_in_what_dask_writes(secrets, out, partitions):
+def test_no_original_is_in_what_dask_writes(secrets, out):
     dask_geopandas = pytest.importorskip("dask_geopandas")
     import geotracs.dask_frames  # noqa: F401  (registers the accessor)
 
     ddf = dask_geopandas.from_geopandas(secrets.frame, npartitions=3)
-    if partitions:
-        ddf.calculate_spatial_partitions()  # the hulls of the originals
+    ddf.calculate_spatial_partitions()  # the hulls of the originals
     quiet(lambda: ddf.tracs.perturb(4, shuffle=False, **RELEASE).to_parquet(out / "private"))
     check(out, out / "private", secrets)
 
@@ -263,7 +276,7 @@ def refusal(source, path, **options):
 
 
 SIBLINGS = {
-    "shp": (".qix", ".sbn", ".shp.xml", ".idm", ".atx", ".fbx", ".mxs", ".cpg", ".qpj", ".SBN"),
+    "shp": (".qix", ".sbn", ".shp.xml", ".atx", ".cpg", ".qpj", ".SBN"),
     "gml": (".gfs", ".xsd"),
     "csv": (".csvt", ".prj"),
     "tab": (".ind",),
@@ -337,12 +350,12 @@ STOPPED = """
 import sys, time
 import geotracs.cli, geotracs.streaming.sinks as sinks
 write = sinks.write
-def slowly(path, layout, tables, summary):
+def slowly(path, layout, tables, summary, **options):
     def first_then_wait():
         yield next(tables)
         print("written", flush=True)
         time.sleep(600)
-    write(path, layout, first_then_wait(), summary)
+    write(path, layout, first_then_wait(), summary, **options)
 sinks.write = slowly
 geotracs.cli.main(sys.argv[1:])
 """

@@ -17,7 +17,7 @@ from tests.fuzz import __main__ as fuzz
 from tests.fuzz import commands, formats, private, runs
 from tests.fuzz.detector import Detector, texts_of
 
-RUNS = 150
+RUNS = 100
 ROOT = Path(__file__).parents[1]
 
 
@@ -26,7 +26,7 @@ def test_some_runs():
     command = [sys.executable, "-m", "tests.fuzz", "--runs", str(RUNS), "--seed", "0"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{RUNS}          0          0" in done.stdout
+    assert f"{RUNS}          0          0" in done.stdout.splitlines()[-1]
 
 
 @pytest.fixture
@@ -166,7 +166,9 @@ def test_the_same_run_again():
 def test_files_that_are_not_damaged_are_read(secrets, tmp_path, kind):
     """Otherwise the fuzzer would only see refusals."""
     path = formats.write(kind, secrets, tmp_path)
-    read = getattr(geotracs.loaders, kind) if kind in formats.LOADED else geotracs.files.read
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert len(read(path)) == 20
+        if kind in formats.LOADED:
+            assert len(getattr(geotracs.loaders, kind)(path)) == 20
+        else:
+            assert len(geotracs.files.read(path, allow_remote=kind == "vrt")) == 20

@@ -3,6 +3,7 @@
 import argparse
 import multiprocessing
 import os
+import resource
 import sys
 import time
 from collections import Counter, defaultdict
@@ -11,12 +12,10 @@ from multiprocessing.connection import wait
 
 import click
 
-os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # a few rows are walked faster than a kernel is compiled
-
 from tests.fuzz import runs
 
 BATCH = 200
-"""How many runs a process makes before another takes over."""
+"""How many runs a process makes at most before another takes over."""
 FORK = multiprocessing.get_context("fork")
 
 
@@ -29,6 +28,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first run")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
+    os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # a few rows are walked faster than a kernel is compiled
     if given.run is not None:
         outcome = runs.run(given.seed, given.run, details=True)
         click.echo(f"{_described(outcome)}\n{outcome.said}")
@@ -44,7 +44,8 @@ def main() -> int:
 
 def made(seed: int, numbers: range, processes: int = 2) -> Iterator[runs.Outcome]:
     """Make runs in processes that may crash or hang; what is left of a batch goes to another process then."""
-    waiting = [list(numbers[start : start + BATCH]) for start in range(0, len(numbers), BATCH)]
+    size = min(BATCH, -(-len(numbers) // processes))
+    waiting = [list(numbers[start : start + size]) for start in range(0, len(numbers), size)]
     workers: dict = {}
     while waiting or workers:
         while waiting and len(workers) < processes:
@@ -106,6 +107,7 @@ class _Worker:
 
 
 def _work(connection, seed: int, numbers: list[int]) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (runs.MEMORY, runs.MEMORY))
     for number in numbers:
         try:
             outcome = runs.run(seed, number)

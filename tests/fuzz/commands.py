@@ -60,6 +60,11 @@ class Case:
     private: Private
     rng: np.random.Generator
 
+    @property
+    def remote(self) -> bool:
+        """Whether the file names another one, and is let."""
+        return self.kind == "vrt" and len(self.private.frame) % 4 > 0
+
     def one(self, *choices: Any) -> Any:
         """Choose."""
         return choices[int(self.rng.integers(len(choices)))]
@@ -70,7 +75,11 @@ def call(case: Case) -> Call:
     if case.kind in formats.LOADED or (case.kind == "gpx" and case.rng.random() < 0.4):
         loader = getattr(geotracs.loaders, case.kind)
         return Call(f"loaders.{case.kind}", function=lambda: loader(case.path))
-    return case.one(_command, _command, _command, _stream, _stream, _read, _compare, _map, _advise, _public)(case)
+    kind = case.one(_command, _command, _command, _stream, _stream, _read, _compare, _map, _advise, _public)
+    chosen = kind(case)
+    if case.remote and chosen.arguments and kind is not _advise:
+        chosen.arguments.append("--allow-remote")
+    return chosen
 
 
 def _columns(case: Case) -> dict[str, str]:
@@ -113,7 +122,7 @@ def _stream(case: Case) -> Call:
     def run() -> None:
         geotracs.perturb_file(
             case.path, target, 4, method, domain=DOMAIN, keep=keep, batch_rows=rows, sort=sort, unit=unit, rng=1,
-            **_columns(case),
+            allow_remote=case.remote, **_columns(case),
         )  # fmt: skip
 
     return Call("perturb_file", function=run, released=keep != "all")
@@ -123,7 +132,7 @@ def _read(case: Case) -> Call:
     target = _target(case)
 
     def run() -> None:
-        frame = geotracs.files.read(case.path)
+        frame = geotracs.files.read(case.path, allow_remote=case.remote)
         private = frame.tracs.perturb(4, "tracs-c", domain=DOMAIN, keep=[], rng=1, **_columns(case))
         geotracs.files.write(private, target)
 

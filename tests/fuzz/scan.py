@@ -16,6 +16,7 @@ import re
 import struct
 import zipfile
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ TEXT_DIGITS = 6
 INFINITE = np.float32(np.inf)
 NEAR = 24
 """Within how many bytes of x the y of the same location is looked for."""
+NUMBER = re.compile(rb"(?<!\d)\d+(?:\.\d+)?")
 HEXADECIMAL = re.compile(rb"[0-9A-Fa-f]{32,}")
 BASE64 = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
 APART = bytes([255]) * 32
@@ -49,11 +51,11 @@ def originals_in(folder: Path, originals: np.ndarray, released: np.ndarray, skip
     Forms that a released coordinate has, too, are no evidence and not looked for. A released location that *is* an
     original is another matter; see `same_locations`.
     """
-    needles = _needles(originals, released)
+    needles = _Needles(originals, released)
     found = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file() and p not in skip):
-        for view in views(path):
-            for form, row in _search(view, needles):
+        for view in filter(None, views(path)):
+            for form, row in needles.search(view):
                 found[path, form, row] = Found(path, form, row)
     return list(found.values())
 
@@ -141,28 +143,40 @@ def _footer(metadata: pq.FileMetaData) -> bytes:
     return b"\n".join(said)
 
 
-@dataclass(frozen=True)
 class _Needles:
-    """Forms that are evidence by themselves, and those of x that are with a form of y near them."""
+    """Forms of originals: those that are evidence by themselves, and those of x that are with a form of y near them."""
 
-    alone: dict[bytes, tuple[str, int]]
-    pairs: list[tuple[str, int, list[bytes], list[bytes]]]
+    def __init__(self, originals: np.ndarray, released: np.ndarray) -> None:
+        self._forms: dict[bytes, list[tuple[str, int, list[bytes]]]] = defaultdict(list)
+        taken = {form for value in released.ravel() for _, form in _long_forms(float(value))}
+        for row, location in enumerate(originals):
+            for name, form in (of for value in location for of in _long_forms(float(value))):
+                if form not in taken:
+                    self._forms[form].append((name, row, [b""]))
+            xs, ys = (_short_forms(float(value)) for value in location)
+            for name in xs.keys() & ys.keys():
+                for form in xs[name]:
+                    self._forms[form].append((name, row, ys[name]))
+        self._words = {size: _words(b"".join(f for f in self._forms if len(f) == size), size) for size in (4, 8)}
+
+    def search(self, data: bytes) -> Iterator[tuple[str, int]]:
+        """Return the forms and rows that are in some bytes."""
+        for size, shift in [(4, start) for start in range(4)] + [(8, start) for start in range(8)]:
+            for word in np.flatnonzero(np.isin(_words(data[shift:], size), self._words[size])):
+                yield from self._at(data, shift + size * int(word), size)
+        for number in NUMBER.finditer(data):
+            for length in (TEXT_DIGITS + 1, len(number[0])):
+                yield from self._at(data, number.start(), length)
+
+    def _at(self, data: bytes, start: int, length: int) -> Iterator[tuple[str, int]]:
+        around = data[max(start - NEAR, 0) : start + NEAR]
+        for name, row, ys in self._forms.get(data[start : start + length], []):
+            if any(y in around for y in ys):
+                yield name, row
 
 
-def _needles(originals: np.ndarray, released: np.ndarray) -> _Needles:
-    taken = {form for value in released.ravel() for _, form in _long_forms(float(value))}
-    alone = {
-        form: (name, row)
-        for row, location in enumerate(originals)
-        for value in location
-        for name, form in _long_forms(float(value))
-        if form not in taken
-    }
-    pairs = []
-    for row, (x, y) in enumerate(originals):
-        xs, ys = _short_forms(float(x)), _short_forms(float(y))
-        pairs += [(name, row, xs[name], ys[name]) for name in xs.keys() & ys.keys()]
-    return _Needles(alone, pairs)
+def _words(data: bytes, size: int) -> np.ndarray:
+    return np.frombuffer(data[: len(data) // size * size], f"<u{size}")
 
 
 def _long_forms(value: float) -> Iterator[tuple[str, bytes]]:
@@ -186,20 +200,3 @@ def _short_forms(value: float) -> dict[str, list[bytes]]:
             if "q" in kind or max(map(abs, numbers)) < 2**31:
                 forms[f"integer {kind} of 1/{scale}"] = [struct.pack(kind, number) for number in numbers]
     return forms
-
-
-def _search(data: bytes, needles: _Needles) -> Iterator[tuple[str, int]]:
-    for form, (name, row) in needles.alone.items():
-        if any(name != "text" or not data[at - 1 : at].isdigit() for at in _places(data, form)):
-            yield name, row  # as text only where a number begins, so that 35.6123 is not found in 135.6123
-    for name, row, xs, ys in needles.pairs:
-        around = (data[max(at - NEAR, 0) : at + NEAR] for x in xs for at in _places(data, x))
-        if any(y in part for part in around for y in ys):
-            yield name, row
-
-
-def _places(data: bytes, form: bytes) -> Iterator[int]:
-    at = data.find(form)
-    while at >= 0:
-        yield at
-        at = data.find(form, at + 1)
