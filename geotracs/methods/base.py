@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import shapely
 
+from geotracs.budget import LARGEST
 from geotracs.domains import Domain
 from geotracs.errors import InputError
 from geotracs.randomness import Source
@@ -33,6 +34,11 @@ class Method:
     def shares(self) -> dict[str, float]:
         """The share of epsilon that each part gets."""
         raise NotImplementedError
+
+    @property
+    def largest_eps(self) -> float:
+        """The largest epsilon of one location that the method can use."""
+        return LARGEST
 
     def check(self, domain: Domain) -> None:
         """Refuse a domain that the method cannot work on, and say why."""

@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 
 from geotracs.domains import Domain, Globe
-from geotracs.errors import DomainError
+from geotracs.errors import DomainError, InputError
 from geotracs.mechanisms.weighted import draw, probabilities
 from geotracs.methods.base import PlaceMethod
 from geotracs.methods.sizes import CHUNK
 from geotracs.randomness import Source
+
+MAX_EPS = 25.0
+"""The largest epsilon of one draw. Weights are whole numbers up to 2**40, about exp(27.7): with more, some would have
+to be lighter than 1."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,20 @@ class WeightedMethod(PlaceMethod):
         """
         raise NotImplementedError
 
+    @property
+    def largest_eps(self) -> float:
+        """See `Method.largest_eps`."""
+        return MAX_EPS
+
+    def check_eps(self, eps: float | np.ndarray) -> None:
+        """Raise for an epsilon that the weights cannot use."""
+        most = np.max(eps, initial=0)
+        if most > self.largest_eps:
+            raise InputError(
+                f"{self.name} draws by whole-number weights, which can use an `eps` of at most {self.largest_eps:g} for "
+                f'a location, got {most:g}; take less, or method="nearest", which has no such limit.'
+            )
+
     def check(self, domain: Domain) -> None:
         """Refuse the globe."""
         if isinstance(domain, Globe):
@@ -42,6 +60,7 @@ class WeightedMethod(PlaceMethod):
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: Any, rng: Source
     ) -> np.ndarray:
         """Return the reported place of each secret; see `PlaceMethod.choose`."""
+        self.check_eps(eps)
         return self.choose_apart(secrets, eps, tables, rng)
 
     def choose_apart(self, secrets: np.ndarray, eps: float | np.ndarray, tables: Any, rng: Source) -> np.ndarray:
@@ -59,6 +78,7 @@ class WeightedMethod(PlaceMethod):
 
     def pmf_of_one(self, secret: int, before: int | None, eps: float, tables: Any) -> np.ndarray:
         """Return the probability of each place; see `PlaceMethod.pmf_of_one`."""
+        self.check_eps(eps)
         befores = np.array([-1 if before is None else before])
         return probabilities(self.weights(np.array([secret]), befores, np.array([eps]), tables))[0]
 
