@@ -12,8 +12,9 @@ from geotracs.mechanisms.weighted import HEAVIEST
 
 STEP = math.sqrt(2)
 """The ratio of two neighbouring slopes at which the worst ratio is computed; between them it is bounded."""
-STEEPEST = 500.0
-"""The largest product of a slope and the diameter that is looked at."""
+STEEPEST, DEEPEST = 2.0**14, 500.0
+"""The largest products of a slope with the diameter, and with the distance from a stand-in, that are looked at. With
+the second no sum of weights is 0."""
 SLACK = 2e-9
 """By how much the worst log-ratio stays below epsilon: more than sums of 2**22 doubles lose."""
 COLUMNS, ENTRIES = 2**13, 2**17
@@ -113,7 +114,7 @@ class Slopes:
             return np.zeros(len(self._inside))
         start = math.floor(2 * math.log2(limit))  # where distances alone stay below the limit
         best, number = np.full(len(self._inside), start - 5), start
-        while (fits := self._node(number).worst <= limit).any() and STEP ** (number + 1) < STEEPEST:
+        while (fits := self._node(number).worst <= limit).any() and self._sums_up(number + 1):
             best[fits] = number
             number += 1
         for lower in range(start - 1, start - 5, -1):
@@ -125,6 +126,11 @@ class Slopes:
             own = best == number
             slopes[own] = self._between(number, limit)[own]
         return slopes
+
+    def _sums_up(self, number: int) -> bool:
+        """Whether weights of this slope can be summed up in doubles."""
+        steepness = STEP**number
+        return steepness < STEEPEST and steepness * self._covering.max() < DEEPEST * self._diameter
 
     def _between(self, number: int, limit: float) -> np.ndarray:
         """Return slopes from that of a node on which are private, where it is private itself."""

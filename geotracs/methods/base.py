@@ -40,6 +40,15 @@ class Method:
         """The largest epsilon of one location that the method can use."""
         return LARGEST
 
+    def check_eps(self, eps: float | np.ndarray) -> None:
+        """Raise for an epsilon of a location that the method cannot use."""
+        most = np.max(eps, initial=0)
+        if most > self.largest_eps:
+            raise InputError(
+                f"{self.name} draws by whole-number weights, which can use an `eps` of at most {self.largest_eps:g} "
+                f'for a location, got {most:g}; take less, or method="nearest", which has no such limit.'
+            )
+
     def check(self, domain: Domain) -> None:
         """Refuse a domain that the method cannot work on, and say why."""
         raise NotImplementedError

@@ -104,7 +104,7 @@ def divide(places: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def _cells(places: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cell of each place in a grid of so many along a side, occupied ones only, and how far its middle is."""
+    """Return the cell of each place in a square grid, occupied ones only, and how far its middle is."""
     low, length = places.min(axis=0), max(float(np.ptp(places, axis=0).max()), 1e-300)
     cells = np.minimum((places - low) * (side / length), side - 1).astype(np.int64)
     _, own = np.unique(cells[:, 0] * side + cells[:, 1], return_inverse=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from geotracs.domains import Domain, Globe
-from geotracs.errors import DomainError, InputError
+from geotracs.errors import DomainError
 from geotracs.mechanisms.weighted import draw, probabilities
 from geotracs.methods.base import PlaceMethod
 from geotracs.methods.sizes import CHUNK
@@ -38,15 +38,6 @@ class WeightedMethod(PlaceMethod):
     def largest_eps(self) -> float:
         """See `Method.largest_eps`."""
         return MAX_EPS
-
-    def check_eps(self, eps: float | np.ndarray) -> None:
-        """Raise for an epsilon that the weights cannot use."""
-        most = np.max(eps, initial=0)
-        if most > self.largest_eps:
-            raise InputError(
-                f"{self.name} draws by whole-number weights, which can use an `eps` of at most {self.largest_eps:g} for "
-                f'a location, got {most:g}; take less, or method="nearest", which has no such limit.'
-            )
 
     def check(self, domain: Domain) -> None:
         """Refuse the globe."""
