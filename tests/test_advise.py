@@ -184,7 +184,7 @@ def test_methods_that_cannot_use_an_epsilon_are_left_out_or_named():
         assert not absent & set(table.index)
         assert {"joint", "tracs-c", "planar-laplace"} <= set(table.index)
         assert np.isfinite(table.to_numpy()).all()
-    with pytest.raises(InputError, match='exponential .* at most 25 .* method="nearest"'):
+    with pytest.raises(InputError, match=r'exponential .* at most 25 .* method="nearest"'):
         advise(TOKYO, 30.0, places=pois, methods=["exponential"])
     needed = advise(TOKYO, error=6000.0, places=pois, methods=["exponential", "nearest"])["eps"]
     assert 0 < needed["nearest"] < needed["exponential"] <= 25
