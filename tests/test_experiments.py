@@ -290,7 +290,7 @@ def test_exact_figures():
     places = experiments.exponential_arrangement()
     for _, form in places.groupby("method"):
         assert form["own_place"].is_monotonic_decreasing
-    own = places.pivot(index="space", columns="method", values="own_place")
+    own = places.pivot_table("own_place", "space", "method")
     assert (own["exponential calibrated"] > 1.9 * own["exponential"]).all()
     split = experiments.epsilon_split(repeats=100)
     for _, part in split.groupby("epsilon"):
