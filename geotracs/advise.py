@@ -67,7 +67,7 @@ def advise(
     prior, weight, fit
         See `geotracs.perturb`.
     methods : list of str, optional
-        Names of methods; all that work with what is given, without it.
+        Names of methods; all that work with what is given, epsilon included, without it.
     crs : optional
         CRS of a bbox or geometry; layers have their own.
 
@@ -75,7 +75,7 @@ def advise(
     -------
     DataFrame
         A row a method, the best first: ``mean``, ``median`` and ``p95`` of the error in metres, or ``eps``: NaN where
-        none up to 100 is enough.
+        none up to 100, or up to what the method can use, is enough.
 
     Examples
     --------
@@ -113,7 +113,13 @@ def advise(
     if error is not None:
         needed = {method.name: _epsilon(setting, method, float(error)) for method in chosen}
         return pd.DataFrame({"eps": needed}, dtype=float).rename_axis("method").sort_values("eps")
-    rows = {method.name: _summary(setting.displacements(method, eps, _enough(method))) for method in chosen}
+    rows = {}
+    for method in chosen:
+        try:
+            rows[method.name] = _summary(setting.displacements(method, eps, _enough(method)))
+        except InputError:  # of an epsilon that is too small or too large for it
+            if methods is not None:
+                raise
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "median", "p95"], dtype=float)
     return table.rename_axis("method").sort_values("mean")
 
@@ -191,10 +197,11 @@ def _epsilon(setting: Setting, method: recipes.Method, error: float) -> float:
     """Return the epsilon at which a method's mean error is this; errors fall with epsilon, on the same draws."""
 
     def excess(logarithm: float) -> float:
-        mean = setting.displacements(method, math.exp(logarithm), min(SOME, _enough(method))).mean()
+        eps = min(math.exp(logarithm), method.largest_eps)
+        mean = setting.displacements(method, eps, min(SOME, _enough(method))).mean()
         return math.log(max(mean, 1e-12) / error)
 
-    low, high = math.log(RANGE[0]), math.log(RANGE[1])
+    low, high = math.log(RANGE[0]), math.log(min(RANGE[1], method.largest_eps))
     if excess(low) <= 0:
         return RANGE[0]
     if excess(high) > 0:

@@ -79,14 +79,15 @@ def cli() -> None:
     """
 
 
+_ALLOW_REMOTE = click.option(
+    "--allow-remote", is_flag=True, help="Take files that make GDAL open others or addresses: .vrt, /vsicurl/."
+)
 _INPUT = [
     click.option("--layer", help="Layer of IN, if it has several."),
     click.option("--x", "x", help="Column of the x coordinate (longitude), for CSV."),
     click.option("--y", "y", help="Column of the y coordinate (latitude), for CSV."),
     click.option("--input-crs", help="CRS of IN, if the file does not say it, e.g. EPSG:4326."),
-    click.option(
-        "--allow-remote", is_flag=True, help="Take files that make GDAL open others or addresses: .vrt, /vsicurl/."
-    ),
+    _ALLOW_REMOTE,
 ]
 
 
@@ -171,7 +172,8 @@ def perturb_command(source, target, domain, prior, round_to, keep, options, seed
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
 @click.option("--fit", default="envelope", show_default=True, help=_FIT)
 @click.option("--method", "methods", multiple=True, help="Only this method; repeat it.")
-def advise_command(domain, places, prior, methods, **arguments):
+@_ALLOW_REMOTE
+def advise_command(domain, places, prior, methods, allow_remote, **arguments):
     """Say what error each method makes in a public region, in metres; no private location is needed.
 
     \b
@@ -180,9 +182,9 @@ def advise_command(domain, places, prior, methods, **arguments):
         geotracs advise --domain 139.4,35.5,139.9,35.9 --error 500
     """
     result = advise(
-        _domain(domain),
-        places=_places(places),
-        prior=_layer(prior),
+        _domain(domain, allow_remote),
+        places=_places(places, allow_remote),
+        prior=_layer(prior, allow_remote),
         methods=methods or None,
         **arguments,
     )

@@ -419,7 +419,7 @@ def check_layer(path: Path) -> None:
     """Refuse what GDAL would refuse without a reason, or read as far as it goes without an error."""
     if path.is_dir() and not any(path.iterdir()):
         raise InputError(f"{str(path)!r} is an empty folder: it holds no GeoParquet files.")
-    if has_ending(path, (".shp",)):
+    if has_ending(path, (".shp", ".dbf")):  # GDAL takes as much memory as a head asks for
         _check_whole(path)
         for table in (path.with_suffix(ending) for ending in (".dbf", ".DBF")):
             _check_whole(table)

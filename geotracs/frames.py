@@ -312,7 +312,10 @@ def _codes(gdf: gpd.GeoDataFrame, trajectory: str | None, present: np.ndarray, k
     """Return the number of each present row's trajectory."""
     if trajectory is None:
         return np.zeros(present.sum(), dtype=np.int64) if kind == POINT else np.arange(present.sum())
-    codes, _ = pd.factorize(gdf[trajectory])
+    try:
+        codes, _ = pd.factorize(gdf[trajectory])
+    except TypeError:
+        raise InputError(f"The trajectory column {trajectory!r} holds lists or the like; labels are needed.") from None
     missing = (codes < 0) & present
     if missing.any():
         raise InputError(

@@ -256,13 +256,15 @@ def make(
             recipe, region = best_method(region, rounding, typical)
         recipe.check(region.chart)
         recipe = in_working_crs(recipe, region, rounding, typical)
+    levels = eps if unit == "location" else np.unique(budget.even_share(eps, np.unique(lengths[lengths > 0])))
+    recipe.check_eps(levels)
     return Plan(
         recipe=recipe,
         eps=eps,
         unit=unit,
         region=region,
         rounding=rounding,
-        levels=eps if unit == "location" else np.unique(budget.even_share(eps, np.unique(lengths[lengths > 0]))),
+        levels=levels,
         options=options,
         outside=outside,
         trajectory=trajectory,

@@ -115,7 +115,7 @@ def run(
     with warnings.catch_warnings(action="ignore"):  # they will come up again
         source = None if rng is None else randomness.source(rng)
         for variant in variants.values():  # nothing is drawn if anything will be refused
-            engine.check(eps[0], **variant)
+            engine.check(max(eps), **variant)
     rows, said = [], set()
     combinations = list(itertools.product(variants, eps, range(1, repeats + 1)))
     with blocks.bar(len(combinations), progress, " releases") as advance:

@@ -54,7 +54,7 @@ def described(error: Exception, action: str = "read") -> str:
     >>> described(OSError(28, "No space left on device"))
     'No space left on device.'
     >>> described(ValueError("Unrecognized number: 139.7123456. (at offset 57)"))
-    'it is damaged, cut short, or not what its name says (see byte 57). (GEOTRACS_DEBUG=1 shows ...'
+    'it is damaged, cut short, or not what its name says (see byte 57). (ValueError; GEOTRACS_DEBUG=1 ...'
     """
     if isinstance(error, OSError) and error.errno is not None and error.strerror:
         return f"{error.strerror}."
@@ -69,5 +69,6 @@ def described(error: Exception, action: str = "read") -> str:
         if found := re.fullmatch(pattern, said, re.DOTALL):
             return words.format(*found.groups())
     wheres = [f" (see {unit} {found[1]})" for pattern, unit in PLACES if (found := re.search(pattern, said))]
-    what = DAMAGED + "".join(wheres[:1]) if action == "read" else f"a {type(error).__name__} came up"
-    return f"{what}. ({MORE})"
+    kind = type(error).__name__
+    what = DAMAGED + "".join(wheres[:1]) if action == "read" else "something went wrong"
+    return f"{what}. ({kind}; {MORE})"

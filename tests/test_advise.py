@@ -169,3 +169,25 @@ def test_bad_arguments(pois):
         advise(Disc((139.7, 35.7), 3000), methods=["joint"])
     with pytest.raises(InputError, match="`domain` must be a bounding box"):
         advise("Tokyo")
+
+
+def test_methods_that_cannot_use_an_epsilon_are_left_out_or_named():
+    """Weights over places use at most epsilon 25; k-RR has a smallest one."""
+    rng = np.random.default_rng(0)
+    pois = gpd.GeoSeries.from_xy(139.5 + 0.3 * rng.random(20), 35.55 + 0.3 * rng.random(20), crs=4326)
+    for eps, absent in (
+        (30.0, {"exponential", "ngram", "l-srr"}),
+        (699.99, {"exponential", "atp"}),
+        (1e-300, {"k-rr"}),
+    ):
+        table = advise(TOKYO, eps, places=pois)
+        assert not absent & set(table.index)
+        assert {"joint", "tracs-c", "planar-laplace"} <= set(table.index)
+        assert np.isfinite(table.to_numpy()).all()
+    with pytest.raises(InputError, match=r'exponential .* at most 25 .* method="nearest"'):
+        advise(TOKYO, 30.0, places=pois, methods=["exponential"])
+    needed = advise(TOKYO, error=6000.0, places=pois, methods=["exponential", "nearest"])["eps"]
+    assert 0 < needed["nearest"] < needed["exponential"] <= 25
+    beyond = advise(TOKYO, error=1.0, places=pois, methods=["exponential", "k-rr"])["eps"]
+    assert np.isnan(beyond["exponential"])
+    assert beyond["k-rr"] < 25

@@ -65,7 +65,7 @@ SMALL_RUNS = {
     "2_chi": (lambda: experiments.city_places(DATA, "chi", repeats=200, recipes=TRACS, published=PUBLISHED), 0.05),
     "trajectory-tky": (lambda: experiments.trajectory_epsilon(DATA, "tky", recipes=TRACS, published=PUBLISHED), 0.05),
     "trajectory-chi": (lambda: experiments.trajectory_epsilon(DATA, "chi", recipes=TRACS, published=PUBLISHED), 0.05),
-    "gridding": (lambda: experiments.gridding(cells={"tracs-c": None}, published=PUBLISHED), 0.05),
+    "gridding": (lambda: experiments.gridding(cells={"tracs-c": (None, {})}, published=PUBLISHED), 0.05),
 }
 
 
@@ -288,7 +288,10 @@ def test_exact_figures():
     assert sectors.loc[("strawman k=6", 2.0), "probability"] == pytest.approx(math.exp(2) / (math.exp(2) + 5))
     assert sectors.loc[("tracs-d", 6.0), "probability"] == pytest.approx(0.9526, abs=1e-4)
     places = experiments.exponential_arrangement()
-    assert places["own_place"].is_monotonic_decreasing
+    for _, form in places.groupby("method"):
+        assert form["own_place"].is_monotonic_decreasing
+    own = places.pivot_table("own_place", "space", "method")
+    assert (own["exponential calibrated"] > 1.9 * own["exponential"]).all()
     split = experiments.epsilon_split(repeats=100)
     for _, part in split.groupby("epsilon"):
         own = part.loc[(part["share"] - math.pi / (math.pi + 1)).abs().idxmin(), "ours"]

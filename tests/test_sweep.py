@@ -9,6 +9,7 @@ import shapely
 
 import geotracs
 from geotracs import InputError, PrivacyWarning
+from geotracs.places import Grid
 from tests.conftest import TOKYO
 
 COLUMNS = {"trajectory": "person", "time": "t"}
@@ -85,6 +86,7 @@ def test_input_is_unchanged_and_nothing_is_said(tracks):
         ({"trajectory": "nobody"}, "no column 'nobody'"),
         ({"rng": "seed"}, "`rng` must be"),
         ({"domain": (1, 2, 3)}, "four numbers"),
+        ({"eps": [2, 30], "methods": ["l-srr"], "round_to": Grid(2000)}, "at most 25 for a location, got 30"),
     ],
 )
 def test_mistakes_are_refused_before_the_first_draw(tracks, monkeypatch, arguments, match):

@@ -1,5 +1,6 @@
 """Figures of the paper that need no draw: they are computed from the mechanisms themselves."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -89,14 +90,20 @@ def circular_samples(n: int = 50) -> np.ndarray:
 
 
 def exponential_arrangement(*, epsilon: float = 4.0, sides: Sequence[int] = (4, 11)) -> pd.DataFrame:
-    """Return what the exponential mechanism makes of a corner when the places of a square are more (the appendix)."""
-    method, rows = methods.make("exponential"), []
-    for side in sides:
+    """Return what the exponential mechanism makes of a corner when the places of a square are more (the appendix).
+
+    In its textbook form, which the paper has, and calibrated.
+    """
+    rows = []
+    for calibration, side in itertools.product(("textbook", "exact"), sides):
+        method = methods.make("exponential", {"calibration": calibration})
         steps = np.linspace(0, 1, side)
         places = np.array(np.meshgrid(steps, steps)).reshape(2, -1).T
         pmf = method.pmf_of_one(0, None, epsilon, method.prepare(places, epsilon, UNIT_SQUARE))
-        rows.append({"space": f"{side} x {side}", "own_place": pmf[0], "mean_error": pmf @ np.hypot(*places.T)})
-    return pd.DataFrame(rows).assign(experiment="exponential-arrangement", method="exponential", epsilon=epsilon)
+        label = "exponential" if calibration == "textbook" else "exponential calibrated"
+        rows.append({"space": f"{side} x {side}", "method": label, "own_place": pmf[0]})
+        rows[-1]["mean_error"] = pmf @ np.hypot(*places.T)
+    return pd.DataFrame(rows).assign(experiment="exponential-arrangement", epsilon=epsilon)
 
 
 def _direction(epsilon: float) -> float:

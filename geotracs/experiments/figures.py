@@ -24,6 +24,8 @@ COLOURS = {
     "exponential 10x10": "#009e73",
     "exponential 100x100": "#e69f00",
 }
+CALIBRATED = " calibrated"
+"""At the end of the name of a method that uses all of epsilon; it has the colour of its textbook form."""
 """The palette of Okabe and Ito, told apart by the colour-blind; a method has its colour in every plot."""
 AXES = {
     "continuous-experiment_2": "error of the direction (radians)",
@@ -82,7 +84,10 @@ def _lines(frame: pd.DataFrame, ax: Any) -> None:
         if method == LABEL:
             ax.plot(part["epsilon"], part["ours"], color=COLOURS["ngram"], ls=":", label=method)
             continue
-        ax.errorbar(part["epsilon"], part["ours"], part["se"], color=colour, marker="o", ms=4, label=method)
+        style = {"color": colour, "marker": "o", "ms": 4, "ls": "-"}
+        if method.endswith(CALIBRATED):
+            style |= {"color": COLOURS.get(method.removesuffix(CALIBRATED)), "marker": "^", "ls": "-."}
+        ax.errorbar(part["epsilon"], part["ours"], part["se"], label=method, **style)
         if part["published"].notna().any():
             ax.plot(part["epsilon"], part["published"], color=colour, ls="--", marker="x", lw=1)
     if frame["published"].notna().any():
@@ -142,7 +147,11 @@ def _disc(frame: pd.DataFrame, ax: Any) -> None:
 
 
 def _arrangement(frame: pd.DataFrame, ax: Any) -> None:
-    ax.bar(frame["space"], frame["own_place"], color="#009e73")
+    for number, (method, part) in enumerate(frame.groupby("method", sort=False)):
+        at = [row + 0.4 * number - 0.2 for row in range(len(part))]
+        ax.bar(at, part["own_place"], 0.4, color=("#009e73", "#e69f00")[number], label=method)
+    ax.set_xticks(range(len(part)), part["space"])
+    ax.legend(fontsize="small")
     ax.set_xlabel("places in the square")
     ax.set_ylabel("probability of the true place")
 

@@ -114,6 +114,7 @@ class Setup:
         method = methods.make(recipe.name, dict(recipe.options))
         if isinstance(method, methods.PlaceMethod):
             secrets, at = self.places.nearest(self.xy), self.places.xy
+            eps = np.minimum(eps, method.largest_eps)  # of a location that is alone in its trajectory
             return at[methods.choose(method, secrets, self.offsets, eps, at, self.domain, rng)]
         reports = methods.run(method, self.xy, self.offsets, eps, self.domain, rng)
         if self.round_down:

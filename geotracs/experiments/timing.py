@@ -21,7 +21,7 @@ WORK = 2e7
 """...and locations times places in one call of the others, so that each takes about a second."""
 SIZES = (1_000, 10_000, 100_000)
 GROWING = {label: DISCRETE[label] for label in ("tracs-c", "tracs-d", "ngram", "atp")}
-"""Without L-SRR, whose calibration looks once at every pair of places."""
+"""By the book, and without L-SRR: calibration looks once at pairs of places."""
 
 
 def time_table(data: str | Path, *, recipes: Mapping[str, Recipe] = DISCRETE, repeats: int = 2) -> pd.DataFrame:

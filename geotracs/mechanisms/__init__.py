@@ -5,6 +5,7 @@ from geotracs.mechanisms.krr import RandomizedResponse
 from geotracs.mechanisms.piecewise import Piecewise
 from geotracs.mechanisms.planar_laplace import PlanarLaplace
 from geotracs.mechanisms.sectors import Sectors
+from geotracs.mechanisms.slopes import Slopes
 from geotracs.mechanisms.staircase import Staircase
 from geotracs.mechanisms.subset import Subset
 from geotracs.mechanisms.window import Window
@@ -15,6 +16,7 @@ __all__ = [
     "PlanarLaplace",
     "RandomizedResponse",
     "Sectors",
+    "Slopes",
     "Staircase",
     "Subset",
     "Window",

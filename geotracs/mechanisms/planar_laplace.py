@@ -1,10 +1,16 @@
 """The planar Laplace mechanism, in floating point."""
 
+import math
+
 import numpy as np
 
 from geotracs.errors import InputError
 from geotracs.randomness import Source, words
 
+LONGEST = 130 * math.log(2)
+"""The longest noise, times the rate: the sum of two logarithms of uniform numbers that are 2**-65 at least."""
+FAR = 1e150
+"""Coordinates beyond this are moved there, which is post-processing: their squares would be infinite."""
 STEPS = 2**24
 """Into how many steps the scale of the noise is divided: reports are rounded to a lattice of that step."""
 
@@ -14,7 +20,8 @@ class PlanarLaplace:
 
     Two locations at a distance d are told apart by a factor of at most exp(rate * d), on paper. **Not exact**: noise
     and sum are computed in doubles. Reports are rounded to a fixed public lattice, so that no last digits tell of the
-    secret, and what remains is the rounding inside a cell of the lattice; it is small, and no proof covers it.
+    secret, and what remains is the rounding inside a cell of the lattice; it is small, and no proof covers it. The
+    noise is at most ``LONGEST / rate`` long, about 90 times its scale: what is farther cannot be reported.
 
     Parameters
     ----------
@@ -46,7 +53,8 @@ class PlanarLaplace:
         """Replace each location by its report."""
         # The length of the noise is the sum of two exponential waiting times; no word makes it infinite.
         first, second, turn = ((words(rng, len(xy), np.uint64) + 0.5) / 2.0**64 for _ in range(3))
-        length = -(np.log(first) + np.log(second)) / self.rate
-        step = 2.0 ** np.round(np.log2(1 / (self.rate * STEPS)))
-        for axis, part in enumerate((np.cos(2 * np.pi * turn), np.sin(2 * np.pi * turn))):
-            xy[:, axis] = np.round((xy[:, axis] + length * part) / step) * step
+        with np.errstate(over="ignore"):  # an infinite length is brought back to `FAR`
+            length = -(np.log(first) + np.log(second)) / self.rate
+            step = 2.0 ** np.round(np.log2(1 / (self.rate * STEPS)))
+            for axis, part in enumerate((np.cos(2 * np.pi * turn), np.sin(2 * np.pi * turn))):
+                xy[:, axis] = np.clip(np.round((xy[:, axis] + length * part) / step) * step, -FAR, FAR)

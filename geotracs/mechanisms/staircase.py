@@ -58,6 +58,8 @@ class Staircase:
         there = np.diff(within, axis=1, prepend=0) > 0
         self._lowest = self._first_heights(np.argsort(height), height, there)
         self._highest = self._first_heights(np.argsort(-height), height, there)
+        self.flat = bool(there[:, 0].all() and not there[:, 1:].any())
+        """Whether all things are in the nearest group of all others, so that no report tells anything."""
         self._known: dict[float, np.ndarray] = {}
 
     def _first_heights(self, order: np.ndarray, height: np.ndarray, there: np.ndarray) -> np.ndarray:

@@ -12,9 +12,11 @@ from geotracs.budget import split
 from geotracs.domains import Domain
 from geotracs.errors import InputError
 from geotracs.mechanisms.krr import RandomizedResponse, check_k
+from geotracs.mechanisms.slopes import Slopes
 from geotracs.mechanisms.weighted import draw, probabilities
+from geotracs.methods.calibrated import CalibratedMethod, slopes_at
 from geotracs.methods.sizes import diameter, distances
-from geotracs.methods.weighted import WeightedMethod, chunks
+from geotracs.methods.weighted import chunks
 from geotracs.places import Points
 from geotracs.randomness import Source
 
@@ -36,6 +38,8 @@ class Tables(NamedTuple):
         How far each place lies to the left of a ray from the origin in the direction where each sector begins.
     index : Points
         Finds the place nearest to a point.
+    slopes : Slopes or None
+        Calibrated slopes over all places.
     """
 
     places: np.ndarray
@@ -43,14 +47,18 @@ class Tables(NamedTuple):
     orders: tuple[np.ndarray, np.ndarray]
     left_of: np.ndarray
     index: Points
+    slopes: Slopes | None
 
 
 @dataclass(frozen=True)
-class ATP(WeightedMethod):
+class ATP(CalibratedMethod):
     """Report each location twice, in turn as a pivot and by its directions from reported pivots, and merge the two.
 
     Parameters
     ----------
+    calibration : {"exact", "textbook"}
+        How steeply the weights of a pivot fall with the distance: as steeply as its epsilon allows, calibrated over the
+        public set; or by the classical factor 2, which spends only about half of it.
     k : int
         In how many sectors the directions around a place are divided, at least 2; the paper's is 6.
 
@@ -65,7 +73,8 @@ class ATP(WeightedMethod):
 
     Public: the places, the sectors (k equal ones from east, counter-clockwise; a pivot itself lies in all of its own),
     what was reported before. Paid for: which place the location belongs to, in four parts that add up to epsilon.
-    Merging looks at reports only.
+    Merging looks at reports only. Calibrated, the pivots' slope is that of `Exponential`. The candidates of the others
+    are too many sets to calibrate over: there the last quarter keeps the classical factor 2.
 
     After Zhang, Ye, Chen, Hu and Han (2023), without their anchors. Published code centred the sectors on the secret
     direction, so that the candidates told it. It merged into the place with the smallest sum of distances to the two
@@ -76,7 +85,7 @@ class ATP(WeightedMethod):
     >>> method = ATP()
     >>> tables = method.prepare(np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]), 8.0, None)
     >>> method.pmf([0], [[0], [1], [2]], 8.0, tables).round(3)
-    array([0.768, 0.224, 0.008])
+    array([0.954, 0.046, 0.   ])
     """
 
     name: ClassVar[str] = "atp"
@@ -85,7 +94,13 @@ class ATP(WeightedMethod):
     k: Any = 6
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_k(self.k, most=360)
+
+    @property
+    def largest_eps(self) -> float:
+        """See `Method.largest_eps`; a copy has half of epsilon."""
+        return 2 * super().largest_eps
 
     @property
     def shares(self) -> dict[str, float]:
@@ -94,19 +109,24 @@ class ATP(WeightedMethod):
 
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> Tables:
         """Return the places and what is known of them."""
+        self.check_eps(eps)
         begins = 2 * math.pi / self.k * np.arange(self.k)[:, None]
         left_of = np.cos(begins) * places[:, 1] - np.sin(begins) * places[:, 0]
         orders = np.argsort(places[:, 0]), np.argsort(places[:, 1])
-        return Tables(places, diameter(places), orders, left_of, Points(places))
+        slopes = self.everywhere(places)
+        slopes_at(slopes, np.ravel(split(eps, 0.5)))
+        return Tables(places, diameter(places), orders, left_of, Points(places), slopes)
 
     def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: np.ndarray, tables: Tables) -> np.ndarray:
         """Return the weights of all places for a pivot; see `WeightedMethod.weights`."""
-        return mechanism.Exponential(eps, tables.spread).weights(distances(tables.places[secrets], tables.places))
+        own = mechanism.Exponential(eps, tables.spread, slopes_at(tables.slopes, eps))
+        return own.weights(distances(tables.places[secrets], tables.places))
 
     def choose(
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: Tables, rng: Source
     ) -> np.ndarray:
         """Return the reported place of each secret; see `PlaceMethod.choose`."""
+        self.check_eps(eps)
         between = _between(offsets)
         copies = []
         for number, own in enumerate(split(np.broadcast_to(eps, len(secrets)), 0.5)):
@@ -158,6 +178,7 @@ class ATP(WeightedMethod):
 
     def pmf(self, secrets: np.ndarray, reports: np.ndarray, eps: float, tables: Tables) -> np.ndarray:
         """Return the probabilities of whole trajectories, by going through all that both copies can be."""
+        self.check_eps(eps)
         m, length = len(tables.places), len(secrets)
         if m**length > MOST_HISTORIES:
             raise InputError(f"pmf of atp goes through all {m:,}**{length} trajectories of places, which are too many.")

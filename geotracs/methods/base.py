@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import shapely
 
+from geotracs.budget import LARGEST
 from geotracs.domains import Domain
 from geotracs.errors import InputError
 from geotracs.randomness import Source
@@ -33,6 +34,20 @@ class Method:
     def shares(self) -> dict[str, float]:
         """The share of epsilon that each part gets."""
         raise NotImplementedError
+
+    @property
+    def largest_eps(self) -> float:
+        """The largest epsilon of one location that the method can use."""
+        return LARGEST
+
+    def check_eps(self, eps: float | np.ndarray) -> None:
+        """Raise for an epsilon of a location that the method cannot use."""
+        most = np.max(eps, initial=0)
+        if most > self.largest_eps:
+            raise InputError(
+                f"{self.name} draws by whole-number weights, which can use an `eps` of at most {self.largest_eps:g} "
+                f'for a location, got {most:g}; take less, or method="nearest", which has no such limit.'
+            )
 
     def check(self, domain: Domain) -> None:
         """Refuse a domain that the method cannot work on, and say why."""

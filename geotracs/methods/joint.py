@@ -131,7 +131,7 @@ class Trial:
     def window(self, eps: float | np.ndarray) -> Window:
         """Return the mechanism with the best window for each epsilon."""
         distinct, which = np.unique(eps, return_inverse=True)
-        odds = np.expm1(distinct)[:, None] * FINE
+        odds = np.expm1(np.minimum(distinct, 200))[:, None] * FINE  # with more the smallest is best, and sums overflow
         best = np.argmin((self._anywhere + odds * self._inside) / (1 + odds), axis=1)
         # One table for all: it says how the region is stretched, and changes little with the area.
         stretch = self._stretches[np.argmin(np.abs(np.log(AREAS / np.median(FINE[best]))))]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from geotracs.domains import Domain
-from geotracs.errors import InputError, quoted
+from geotracs.errors import InputError, quoted, warn
 from geotracs.mechanisms.staircase import Staircase
 from geotracs.methods.sizes import distances, longest_side
 from geotracs.methods.weighted import WeightedMethod
@@ -64,6 +64,7 @@ class LSRR(WeightedMethod):
 
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> Tables:
         """Return the places, how far the groups reach, and the staircase, calibrated for every epsilon there is."""
+        self.check_eps(eps)
         if len(places) > MOST:
             raise InputError(
                 f"l-srr compares every place with every other and takes at most {MOST:,} of them, got {len(places):,}; "
@@ -73,6 +74,11 @@ class LSRR(WeightedMethod):
         mechanism = Staircase(
             lambda rows, columns: _groups(places[rows], places[columns], bounds), len(places), len(bounds) + 1
         )
+        if mechanism.flat:
+            warn(
+                "l-srr: all places are in one group, so that each is reported with the same probability, whatever the "
+                "location; take smaller `groups`, or a smaller domain."
+            )
         for value in np.unique(eps).tolist():
             mechanism.weights(value)
         return Tables(places, bounds, mechanism)

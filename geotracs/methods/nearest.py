@@ -94,7 +94,7 @@ class Neighbourhoods:
     def size(self, eps: float | np.ndarray) -> int | np.ndarray:
         """Return the size of the neighbourhoods with the smallest expected error."""
         distinct, which = np.unique(eps, return_inverse=True)
-        odds = np.expm1(distinct)[:, None]
+        odds = np.expm1(np.minimum(distinct, 200))[:, None]  # with more the smallest is best, and sums overflow
         errors = (self._anywhere + odds * self._inside) / (len(self.places) + odds * self._sizes)
         best = self._sizes[np.argmin(errors, axis=1)]
         return best[which] if np.ndim(eps) else int(best[0])

@@ -12,6 +12,11 @@ from geotracs.methods.base import Method
 from geotracs.methods.sizes import width
 from geotracs.randomness import Source
 
+MAX_EPS = 60.0
+"""The noise is that of this epsilon at most. Noise is at most `mechanism.LONGEST` times its scale long, the scale is
+diameter / eps: up to epsilon 90 that reaches across the region, here it reaches 1.5 diameters far. A report that it
+reaches comes from very many of the random words, so that none is possible from some locations only."""
+
 
 @dataclass(frozen=True)
 class PlanarLaplace(Method):
@@ -23,12 +28,14 @@ class PlanarLaplace(Method):
     location, since noise of rate eps / D tells any two locations apart by at most exp(eps) (Andrés, Bordenabe,
     Chatzikokolakis and Palamidessi, 2013, where epsilon is for a unit of distance). Moving what falls outside is
     post-processing. On paper this is eps-LDP; in floating point it is not proven exact, and the record of a release
-    says so. All other methods are exact.
+    says so. All other methods are exact. The random words make noise of at most 90 diameters / eps, which for a large
+    epsilon would not reach across the region: above epsilon 60 the noise stays that of 60.
     """
 
     name: ClassVar[str] = "planar-laplace"
     caveat: ClassVar[str] = (
-        "The noise was computed in floating point, so this holds but for rounding, which no proof covers."
+        "The noise was computed in floating point, so this holds but for rounding, which no proof covers; above "
+        "epsilon 60 it is that of epsilon 60."
     )
 
     @property
@@ -56,8 +63,12 @@ class PlanarLaplace(Method):
         reference: tuple[float, float] | None = None,
     ) -> np.ndarray:
         """Return the density of reporting each of ``y``, before what is outside is moved; see `Method.density`."""
-        return mechanism.PlanarLaplace(eps / width(domain)).density(np.hypot(*(np.asarray(y) - np.asarray(x)).T))
+        return _mechanism(eps, domain).density(np.hypot(*(np.asarray(y) - np.asarray(x)).T))
 
     def report(self, xy: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, domain: Domain, rng: Source) -> None:
         """Replace each location by its report, which `Domain.finish` cuts off; see `Method.report`."""
-        mechanism.PlanarLaplace(np.asarray(eps) / width(domain)).add_noise(xy, rng)
+        _mechanism(eps, domain).add_noise(xy, rng)
+
+
+def _mechanism(eps: float | np.ndarray, domain: Domain) -> mechanism.PlanarLaplace:
+    return mechanism.PlanarLaplace(np.minimum(eps, MAX_EPS) / width(domain))

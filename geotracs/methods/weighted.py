@@ -13,6 +13,10 @@ from geotracs.methods.base import PlaceMethod
 from geotracs.methods.sizes import CHUNK
 from geotracs.randomness import Source
 
+MAX_EPS = 25.0
+"""The largest epsilon of one draw. Weights are whole numbers up to 2**40, about exp(27.7): with more, some would have
+to be lighter than 1."""
+
 
 @dataclass(frozen=True)
 class WeightedMethod(PlaceMethod):
@@ -30,6 +34,11 @@ class WeightedMethod(PlaceMethod):
         """
         raise NotImplementedError
 
+    @property
+    def largest_eps(self) -> float:
+        """See `Method.largest_eps`."""
+        return MAX_EPS
+
     def check(self, domain: Domain) -> None:
         """Refuse the globe."""
         if isinstance(domain, Globe):
@@ -42,6 +51,7 @@ class WeightedMethod(PlaceMethod):
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: Any, rng: Source
     ) -> np.ndarray:
         """Return the reported place of each secret; see `PlaceMethod.choose`."""
+        self.check_eps(eps)
         return self.choose_apart(secrets, eps, tables, rng)
 
     def choose_apart(self, secrets: np.ndarray, eps: float | np.ndarray, tables: Any, rng: Source) -> np.ndarray:
@@ -59,6 +69,7 @@ class WeightedMethod(PlaceMethod):
 
     def pmf_of_one(self, secret: int, before: int | None, eps: float, tables: Any) -> np.ndarray:
         """Return the probability of each place; see `PlaceMethod.pmf_of_one`."""
+        self.check_eps(eps)
         befores = np.array([-1 if before is None else before])
         return probabilities(self.weights(np.array([secret]), befores, np.array([eps]), tables))[0]
 

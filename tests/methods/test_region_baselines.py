@@ -5,10 +5,14 @@ import pytest
 import shapely
 
 from geotracs import DomainError, InputError, methods
-from geotracs.domains import Disc, Globe, Parallelogram, Polygon
+from geotracs.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
 from geotracs.mechanisms import Piecewise, Sectors
+from geotracs.mechanisms.planar_laplace import LONGEST, STEPS
+from geotracs.methods import Method, PlaceMethod
+from geotracs.methods.planar_laplace import _mechanism
 from geotracs.methods.sizes import width
 from geotracs.methods.walk import ARC_STARTS, ARCTANGENTS, walk
+from tests.mechanisms.test_lattice import Script
 from tests.methods.test_tracs import SQUARE, average_error, random_tracks, transcription
 
 CORRECTED = {
@@ -86,3 +90,87 @@ def test_bad_options():
         methods.make("strawman", {"start": "middle"})
     with pytest.raises(InputError, match=r"planar-laplace has no option 'k'; its options are \[\]"):
         methods.make("planar-laplace", {"k": 6})
+
+
+# Planar Laplace: every report is possible from every location
+
+
+def test_noise_reaches_across_the_region_at_any_epsilon():
+    """The longest noise that the words can make, against the diameter and the rounding to the lattice."""
+    smallest = float((np.uint64(0) + 0.5) / 2.0**64)  # of a uniform number
+    assert -2 * np.log(smallest) == pytest.approx(LONGEST, rel=1e-15)
+    for domain in (SQUARE, Disc((0, 0), 2e4), Parallelogram((0, 0), (2, 1), (-1, 1)), Rectangle(0, 0, 1e-3, 1e7)):
+        for eps in (1.0, 59.0, 61.0, 95.0, 300.0, 699.99):
+            noise = _mechanism(eps, domain)
+            step = 2.0 ** np.round(np.log2(1 / (noise.rate * STEPS)))
+            assert LONGEST / noise.rate > 1.4 * width(domain) + 2 * step
+
+
+def test_the_rarest_words_reach_the_far_corner():
+    """Words of zeros make the longest noise, and that of epsilon 699 is no shorter than the diagonal."""
+    for turn, corner in ((1 / 8, (1.0, 1.0)), (3 / 8, (0.0, 1.0)), (5 / 8, (0.0, 0.0)), (7 / 8, (1.0, 0.0))):
+        at = np.asfortranarray([[1 - corner[0], 1 - corner[1]]])
+        words = Script(*(np.array([word], dtype=np.uint64) for word in (0, 0, int(turn * 2**64))))
+        methods.make("planar-laplace").report(at, np.array([0, 1]), 699.0, SQUARE, words)
+        SQUARE.finish(at)
+        assert at[0].tolist() == list(corner)
+
+
+def test_density_is_that_of_the_cap_and_the_record_says_so():
+    method, y = methods.make("planar-laplace"), np.random.default_rng(0).random((50, 2))
+    at = {eps: method.density(y, (0.2, 0.3), eps, SQUARE) for eps in (10.0, 60.0, 100.0, 699.99)}
+    assert np.array_equal(at[60.0], at[100.0])
+    assert np.array_equal(at[60.0], at[699.99])
+    assert not np.allclose(at[10.0], at[60.0])
+    assert "above epsilon 60 it is that of epsilon 60" in method.caveat
+
+
+EXTREME = [699.99, 1e-300, 1e-9, 30.0, 100.0]
+
+
+@pytest.mark.parametrize("eps", EXTREME)
+@pytest.mark.parametrize("name", [name for name, m in methods.METHODS.items() if not issubclass(m, PlaceMethod)])
+def test_no_overflow_on_a_region(name, eps):
+    """At the ends of the epsilons, in metres: warnings are errors here. Then the density and the window."""
+    method, offsets = methods.make(name), np.array([0, 1, 30, 100])
+    triangle = Polygon(shapely.Polygon([(0, 0), (3e4, 0), (0, 4e4)]))
+    for domain in (Rectangle(0, 0, 1e7, 1e7), triangle, Disc((0, 0), 2e4), Globe()):
+        try:
+            method.check(domain)
+        except DomainError:
+            continue
+        xy = np.asfortranarray(domain.spread(100))
+        for levels in (eps, np.repeat([eps, eps / 29, eps / 70], [1, 29, 70])):
+            reports = methods.run(method, xy, offsets, levels, domain, np.random.default_rng(0))
+            assert domain.contains(reports).all()
+        at = tuple(xy[7])
+        if type(method).density is not Method.density:
+            assert np.isfinite(method.density(xy, at, eps, domain)).all()
+        if type(method).window_of is not Method.window_of:
+            assert 0 < method.window_of(at, eps, domain)[1] <= 1
+
+
+@pytest.mark.parametrize("eps", EXTREME)
+@pytest.mark.parametrize("name", [name for name, m in methods.METHODS.items() if issubclass(m, PlaceMethod)])
+def test_no_overflow_over_places(name, eps):
+    """Where epsilon is too small or too large for a draw, that is said."""
+    method, places = methods.make(name), 1e7 * np.random.default_rng(0).random((40, 2))
+    domain, rng, offsets = Rectangle(0, 0, 1e7, 1e7), np.random.default_rng(0), np.array([0, 1, 40])
+    refused = eps > method.largest_eps or (eps == 1e-300 and name in ("k-rr", "nearest", "atp"))
+    for levels in (eps, np.repeat([eps, eps / 39], [1, 39])):
+        if refused:
+            with pytest.raises(InputError, match=r"too small for exact draws|whole-number weights"):
+                methods.choose(method, np.arange(40), offsets, levels, places, domain, rng)
+            continue
+        reports = methods.choose(method, np.arange(40), offsets, levels, places, domain, rng)
+        assert ((reports >= 0) & (reports < 40)).all()
+        pmf = method.pmf([0], np.arange(5)[:, None], eps, method.prepare(places[:5], eps, domain))
+        assert pmf.sum() == pytest.approx(1)
+
+
+def test_extreme_epsilons_choose_the_smallest_windows():
+    """What is cut off to avoid an overflow changes no choice."""
+    neighbourhoods = methods.make("nearest").prepare(np.random.default_rng(0).random((300, 2)), 1.0, SQUARE)
+    assert neighbourhoods.size(np.array([50.0, 199.0, 201.0, 699.99])).tolist() == [1, 1, 1, 1]
+    windows = [methods.make("joint").window_of((0.5, 0.5), eps, SQUARE)[0].area for eps in (150.0, 201.0, 699.99)]
+    assert windows == [windows[0]] * 3
