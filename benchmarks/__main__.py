@@ -14,7 +14,7 @@ import shapely
 import geotracs
 from benchmarks import scalar
 from geotracs import experiments, methods, places, randomness
-from geotracs.domains import Rectangle
+from geotracs.core.domains import Rectangle
 
 TOKYO = (139.47, 35.51, 139.90, 35.86)
 SQUARE = (0.0, 0.0, 1.0, 1.0)

@@ -12,14 +12,14 @@ from typing import Any
 import geopandas as gpd
 import pandas as pd
 
-from geotracs.budget import Guarantee
-from geotracs.compare import compare, standing
-from geotracs.digest import OTHER
+from geotracs.core.budget import Guarantee
+from geotracs.utility.compare import compare, standing
+from geotracs.core.digest import OTHER
 from geotracs.errors import PrivacyWarning, warn
-from geotracs.maps import explore
-from geotracs.perturb import perturb
-from geotracs.plots import plot
-from geotracs.sweep import sweep
+from geotracs.views.maps import explore
+from geotracs.release.frame import perturb
+from geotracs.views.plots import plot
+from geotracs.utility.sweep import sweep
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,13 +78,13 @@ class _WhenImported(MetaPathFinder):
 
             def execute_and_register(module: Any) -> None:
                 execute(module)
-                importlib.import_module("geotracs.dask_frames")
+                importlib.import_module("geotracs.release.dask")
 
             spec.loader.exec_module = execute_and_register
         return spec
 
 
 if "dask_geopandas" in sys.modules:
-    importlib.import_module("geotracs.dask_frames")
+    importlib.import_module("geotracs.release.dask")
 else:
     sys.meta_path.insert(0, _WhenImported())

@@ -14,19 +14,19 @@ from typing import Any
 import click
 import pandas as pd
 
-import geotracs.files as files
-from geotracs.advise import advise
-from geotracs.budget import UNITS, check_eps
-from geotracs.compare import METRICS, compare
-from geotracs.datasets import sample_city
+import geotracs.io.files as files
+from geotracs.geo.advise import advise
+from geotracs.core.budget import UNITS, check_eps
+from geotracs.utility.compare import METRICS, compare
+from geotracs.io.datasets import sample_city
 from geotracs.errors import DEBUG, GeotracsError, GeotracsWarning, InputError, debugging
-from geotracs.maps import explore
-from geotracs.maps.explore import MOST, VIEWS
-from geotracs.methods import METHODS
-from geotracs.perturb import perturb
-from geotracs.places import Grid
-from geotracs.plans import OUTSIDE
-from geotracs.streaming import perturb_file
+from geotracs.views.maps import explore
+from geotracs.views.maps.explore import MOST, VIEWS
+from geotracs.core.methods import METHODS
+from geotracs.release.frame import perturb
+from geotracs.core.places import Grid
+from geotracs.release.plan import OUTSIDE
+from geotracs.release.file import perturb_file
 
 DEMO = ("tracs-c", "tracs-d")
 FEW = 1000

@@ -10,8 +10,8 @@ import shapely
 
 import geotracs
 from geotracs import GeotracsWarning, InputError, advise
-from geotracs.domains import Disc, Globe, Parallelogram
-from geotracs.places import Grid
+from geotracs.core.domains import Disc, Globe, Parallelogram
+from geotracs.core.places import Grid
 from tests.conftest import CHICAGO, TOKYO
 from tests.domains.shapes import SHAPES, X, Y
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from geotracs import Guarantee, InputError
-from geotracs.budget import check_eps, per_location, split
+from geotracs.core.budget import check_eps, per_location, split
 
 
 def test_shares_of_a_trajectory_never_exceed_its_epsilon():

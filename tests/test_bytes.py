@@ -244,7 +244,7 @@ def test_no_original_is_in_a_folder(secrets, tmp_path, out):
 
 def test_no_original_is_in_what_dask_writes(secrets, out):
     dask_geopandas = pytest.importorskip("dask_geopandas")
-    import geotracs.dask_frames  # noqa: F401  (registers the accessor)
+    import geotracs.release.dask  # noqa: F401  (registers the accessor)
 
     ddf = dask_geopandas.from_geopandas(secrets.frame, npartitions=3)
     ddf.calculate_spatial_partitions()  # the hulls of the originals
@@ -348,7 +348,7 @@ def test_the_log_of_a_former_geopackage_is_never_replayed(secrets, tmp_path, out
 
 STOPPED = """
 import sys, time
-import geotracs.cli, geotracs.streaming.sinks as sinks
+import geotracs.cli, geotracs.release.file.sinks as sinks
 write = sinks.write
 def slowly(path, layout, tables, summary, **options):
     def first_then_wait():

@@ -6,8 +6,8 @@ import shapely
 
 import geotracs
 from geotracs import InputError, metrics
-from geotracs.compare import displacement
-from geotracs.metrics import summary
+from geotracs.utility.compare import displacement
+from geotracs.utility.metrics import summary
 from tests.conftest import TOKYO
 
 

@@ -3,7 +3,7 @@ import pyproj
 import pytest
 
 from geotracs import CRSError, DomainError
-from geotracs.crs import degrees_per_unit, keeps_lines, label, metres_between, parse, transform, working_crs
+from geotracs.geo.crs import degrees_per_unit, keeps_lines, label, metres_between, parse, transform, working_crs
 
 WGS84 = pyproj.CRS("EPSG:4326")
 

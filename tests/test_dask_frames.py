@@ -19,7 +19,7 @@ from scipy import stats
 
 import geotracs
 from geotracs import CRSError, InputError, PrivacyWarning, files, randomness
-from geotracs.methods import METHODS, PlaceMethod
+from geotracs.core.methods import METHODS, PlaceMethod
 from tests.conftest import TOKYO
 
 dask = pytest.importorskip("dask")

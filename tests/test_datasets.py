@@ -5,8 +5,8 @@ import pytest
 import shapely
 
 import geotracs
-from geotracs.compare import displacement
-from geotracs.datasets import sample_city
+from geotracs.utility.compare import displacement
+from geotracs.io.datasets import sample_city
 
 
 @pytest.fixture(scope="module")

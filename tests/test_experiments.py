@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import geotracs.experiments as experiments
-import geotracs.methods as methods
+import geotracs.core.methods as methods
 from geotracs import InputError
 from geotracs.cli import main
 from geotracs.experiments import discrete, report
@@ -21,8 +21,8 @@ from geotracs.experiments.cities import city
 from geotracs.experiments.exact import spent
 from geotracs.experiments.published import ratios
 from geotracs.experiments.setups import EPSILONS, TRACS, Recipe, Setup, mean_error, measure, stream, uniform
-from geotracs.mechanisms import Piecewise
-from geotracs.methods import TracsD
+from geotracs.core.mechanisms import Piecewise
+from geotracs.core.methods import TracsD
 from tests.conftest import SHARED
 
 PUBLISHED = SHARED / "paper" / "published"

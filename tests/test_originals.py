@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import shapely
 
-from geotracs.originals import Originals, coordinates, derived_from, some_coordinates
+from geotracs.geo.originals import Originals, coordinates, derived_from, some_coordinates
 
 
 def in_parts(data, parts=4):

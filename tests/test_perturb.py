@@ -14,7 +14,7 @@ import shapely
 
 import geotracs
 from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning, methods
-from geotracs.domains import Rectangle
+from geotracs.core.domains import Rectangle
 from tests.conftest import CHICAGO, TOKYO
 
 METHODS = ["tracs-c", "tracs-d", "joint"]

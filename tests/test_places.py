@@ -10,8 +10,8 @@ import shapely
 
 import geotracs
 from geotracs import CRSError, GeotracsWarning, InputError, PrivacyWarning, methods
-from geotracs.domains import Disc, Globe
-from geotracs.places import Cells, Grid, Points, Shapes
+from geotracs.core.domains import Disc, Globe
+from geotracs.core.places import Cells, Grid, Points, Shapes
 from tests.conftest import TOKYO
 from tests.domains.shapes import SHAPES
 

@@ -15,10 +15,10 @@ from scipy import stats
 
 import geotracs
 from geotracs import DomainError, InputError, plots
-from geotracs.colours import COLOURS
-from geotracs.domains import Disc, Globe, Parallelogram
+from geotracs.views.colours import COLOURS
+from geotracs.core.domains import Disc, Globe, Parallelogram
 from geotracs.errors import MissingExtraError
-from geotracs.plots.canvas import CAPTION
+from geotracs.views.plots.canvas import CAPTION
 from tests.conftest import TOKYO
 
 mpl.use("Agg")

@@ -10,9 +10,9 @@ import shapely
 
 import geotracs
 from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning, priors
-from geotracs.domains import Globe, Rectangle
-from geotracs.domains.border import SIDE
-from geotracs.originals import Originals
+from geotracs.core.domains import Globe, Rectangle
+from geotracs.core.domains.border import SIDE
+from geotracs.geo.originals import Originals
 from tests.conftest import TOKYO
 from tests.domains.shapes import SHAPES
 

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
 
 from geotracs import InputError, PrivacyWarning, randomness
-from geotracs.randomness import Key, Keystream, source, words
+from geotracs.core.randomness import Key, Keystream, source, words
 
 
 def test_none_is_chacha20_with_a_fresh_key():

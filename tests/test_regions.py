@@ -14,8 +14,8 @@ from shapely import affinity
 
 import geotracs
 from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning, methods
-from geotracs.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
-from geotracs.mechanisms import Piecewise
+from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
+from geotracs.core.mechanisms import Piecewise
 from tests.domains.shapes import SHAPES, X, Y
 
 METHODS = ["tracs-c", "tracs-d"]

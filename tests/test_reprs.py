@@ -21,35 +21,35 @@ from tests.conftest import TOKYO
 HARMLESS = (str, int, bool, slice, Path, type(None))
 """What the fields that a repr shows may be made of: names and counts. No float, for it may be a coordinate."""
 PUBLIC = {
-    "geotracs.budget.Guarantee": "the record that every reader of a release gets; nothing of a fitted region is in it",
-    "geotracs.datasets.SampleCity": "generated, nobody's locations",
-    "geotracs.datasets.Streets": "generated",
-    "geotracs.domains.disc.Disc": "a public region; Region and Plan do not show theirs, which may be fitted",
-    "geotracs.domains.globe.Globe": "a public region",
-    "geotracs.domains.parallelogram.Parallelogram": "a public region, as Disc",
-    "geotracs.domains.rectangle.Rectangle": "a public region, as Disc",
+    "geotracs.core.budget.Guarantee": "the record that every reader of a release gets; nothing of a fitted region is in it",
+    "geotracs.io.datasets.SampleCity": "generated, nobody's locations",
+    "geotracs.io.datasets.Streets": "generated",
+    "geotracs.core.domains.disc.Disc": "a public region; Region and Plan do not show theirs, which may be fitted",
+    "geotracs.core.domains.globe.Globe": "a public region",
+    "geotracs.core.domains.parallelogram.Parallelogram": "a public region, as Disc",
+    "geotracs.core.domains.rectangle.Rectangle": "a public region, as Disc",
     "geotracs.experiments.report.Section": "words and functions",
     "geotracs.experiments.setups.Recipe": "the name and options of a method",
-    "geotracs.methods.atp.Tables": "made from the public places",
-    "geotracs.methods.exponential.Tables": "made from the public places",
-    "geotracs.methods.l_srr.Tables": "made from the public places",
-    "geotracs.methods.ngram.Tables": "made from the public places",
-    "geotracs.places.Grid": "what the user typed",
-    "geotracs.streaming.sinks.Summary": "about the reports",
-    "geotracs.sweep.Engine": "functions",
+    "geotracs.core.methods.atp.Tables": "made from the public places",
+    "geotracs.core.methods.exponential.Tables": "made from the public places",
+    "geotracs.core.methods.l_srr.Tables": "made from the public places",
+    "geotracs.core.methods.ngram.Tables": "made from the public places",
+    "geotracs.core.places.Grid": "what the user typed",
+    "geotracs.release.file.sinks.Summary": "about the reports",
+    "geotracs.utility.sweep.Engine": "functions",
 }
 """Classes whose repr may show numbers, and why. Methods may, too: their fields are options that the user typed."""
 PUBLIC_FIELDS = {
-    ("geotracs.regions.Region", "record"): "part of the record of a release: no bounds if the region was fitted",
+    ("geotracs.geo.region.Region", "record"): "part of the record of a release: no bounds if the region was fitted",
 }
 OWN_REPRS = {
-    "geotracs.budget.Guarantee",
-    "geotracs.compare.Pair",
-    "geotracs.frames.Tracks",
-    "geotracs.mechanisms.piecewise.Piecewise",
-    "geotracs.mechanisms.window.Window",
-    "geotracs.plans.Plan",
-    "geotracs.randomness.Key",
+    "geotracs.core.budget.Guarantee",
+    "geotracs.utility.compare.Pair",
+    "geotracs.geo.tracks.Tracks",
+    "geotracs.core.mechanisms.piecewise.Piecewise",
+    "geotracs.core.mechanisms.window.Window",
+    "geotracs.release.plan.Plan",
+    "geotracs.core.randomness.Key",
 }
 """Classes with a `__repr__` or `__str__` of their own, each read by somebody: names, counts and epsilon only."""
 

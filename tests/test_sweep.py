@@ -9,7 +9,7 @@ import shapely
 
 import geotracs
 from geotracs import InputError, PrivacyWarning
-from geotracs.places import Grid
+from geotracs.core.places import Grid
 from tests.conftest import TOKYO
 
 COLUMNS = {"trajectory": "person", "time": "t"}
@@ -93,7 +93,7 @@ def test_mistakes_are_refused_before_the_first_draw(tracks, monkeypatch, argumen
     def drawn(*_, **__):
         raise AssertionError("something was drawn")
 
-    monkeypatch.setattr(sys.modules["geotracs.sweep"], "_perturbed", drawn)
+    monkeypatch.setattr(sys.modules["geotracs.utility.sweep"], "_perturbed", drawn)
     with pytest.raises(InputError, match=match):
         geotracs.sweep(tracks, **{"domain": TOKYO, **arguments})
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from geotracs.errors import InputError
 from geotracs.experiments.setups import Setup
-from geotracs.places import Points
+from geotracs.core.places import Points
 
 DECIMALS = {"tky": 8, "chi": 5}
 """To which the paper rounds latitudes and longitudes."""

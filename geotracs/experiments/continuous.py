@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from geotracs.budget import split
-from geotracs.domains import Rectangle
+from geotracs.core.budget import split
+from geotracs.core.domains import Rectangle
 from geotracs.errors import InputError
 from geotracs.experiments.cities import city
 from geotracs.experiments.exact import spent

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-import geotracs.budget as budget
-import geotracs.metrics as metrics
-import geotracs.randomness as randomness
+import geotracs.core.budget as budget
+import geotracs.utility.metrics as metrics
+import geotracs.core.randomness as randomness
 from geotracs.experiments.cities import city
 from geotracs.experiments.not_ldp import ngram_as_published
 from geotracs.experiments.setups import (
@@ -26,7 +26,7 @@ from geotracs.experiments.setups import (
     uniform,
     with_published,
 )
-from geotracs.places import Points
+from geotracs.core.places import Points
 
 TEXTBOOK = {"calibration": "textbook"}
 """The published exponential mechanisms have the classical factor 2, so that they use half of epsilon."""

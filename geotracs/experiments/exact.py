@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-import geotracs.methods as methods
-import geotracs.randomness as randomness
-from geotracs.budget import split
-from geotracs.domains import Disc
+import geotracs.core.methods as methods
+import geotracs.core.randomness as randomness
+from geotracs.core.budget import split
+from geotracs.core.domains import Disc
 from geotracs.experiments.setups import EPSILONS, UNIT_SQUARE, stream, with_published
-from geotracs.mechanisms.krr import RandomizedResponse
-from geotracs.mechanisms.lattice import WORDS
-from geotracs.mechanisms.piecewise import Piecewise
+from geotracs.core.mechanisms.krr import RandomizedResponse
+from geotracs.core.mechanisms.lattice import WORDS
+from geotracs.core.mechanisms.piecewise import Piecewise
 
 TURN = 2 * math.pi
 SECTORS = (3, 6, 12)

@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-import geotracs.methods as methods
-import geotracs.randomness as randomness
-from geotracs.domains import Rectangle
+import geotracs.core.methods as methods
+import geotracs.core.randomness as randomness
+from geotracs.core.domains import Rectangle
 from geotracs.errors import InputError
 from geotracs.experiments.published import read
-from geotracs.places import Points
+from geotracs.core.places import Points
 
 EPSILONS = (2.0, 4.0, 6.0, 8.0, 10.0)
 UNIT_SQUARE = Rectangle(0, 0, 1, 1)

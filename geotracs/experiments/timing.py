@@ -12,7 +12,7 @@ from geotracs.experiments.cities import city
 from geotracs.experiments.discrete import DISCRETE
 from geotracs.experiments.published import MILLISECONDS
 from geotracs.experiments.setups import Recipe, Setup, stream, uniform
-from geotracs.places import Points
+from geotracs.core.places import Points
 
 EPSILON = 4.0
 LOCATIONS = 20_000

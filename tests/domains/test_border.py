@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import shapely
 
-from geotracs.domains.border import Border
+from geotracs.core.domains.border import Border
 from tests.domains.shapes import SHAPES
 
 

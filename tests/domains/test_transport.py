@@ -7,9 +7,9 @@ from scipy.stats import chi2
 from shapely import affinity
 
 from geotracs import DomainError, methods
-from geotracs.domains import Disc, Parallelogram, Polygon, Rectangle, Transport
-from geotracs.domains.border import SIDE
-from geotracs.domains.transport import FLOOR
+from geotracs.core.domains import Disc, Parallelogram, Polygon, Rectangle, Transport
+from geotracs.core.domains.border import SIDE
+from geotracs.core.domains.transport import FLOOR
 from tests.domains.shapes import SHAPES, X, Y
 
 METRES = {name: affinity.scale(shape, 9e4, 1.1e5, origin=(X, Y)) for name, shape in SHAPES.items()}

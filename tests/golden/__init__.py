@@ -17,8 +17,8 @@ import pandas as pd
 import shapely
 
 import geotracs
-from geotracs.domains import Disc, Globe
-from geotracs.methods import METHODS, PlaceMethod
+from geotracs.core.domains import Disc, Globe
+from geotracs.core.methods import METHODS, PlaceMethod
 
 HASHES = Path(__file__).with_name("hashes.json")
 DIGITS = 7

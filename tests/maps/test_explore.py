@@ -14,12 +14,12 @@ from folium.plugins import DualMap, Fullscreen
 import geotracs
 from geotracs.cli import cli
 from geotracs.errors import InputError
-from geotracs.maps.explore import MOST
-from geotracs.maps.page import CAPTION, CHANGED, UNKNOWN
+from geotracs.views.maps.explore import MOST
+from geotracs.views.maps.page import CAPTION, CHANGED, UNKNOWN
 from tests.conftest import TOKYO
 
 VIEWS = ("overlay", "side-by-side", "time")
-BUNDLED = sum(path.stat().st_size for path in files("geotracs.maps").joinpath("assets").iterdir())
+BUNDLED = sum(path.stat().st_size for path in files("geotracs.views.maps").joinpath("assets").iterdir())
 LOADS = re.compile(r"<(?:script|link|iframe|img|object|embed)\b[^>]*?(?:src|href|data)\s*=[^>]*", re.IGNORECASE)
 """A tag that asks for something when the page is opened."""
 
@@ -400,7 +400,7 @@ def test_tooltip_and_popup_choose_columns(tracks, private):
 
 class TestPick:
     def test_the_window_holds_the_location_and_most_reports(self, tracks):
-        from geotracs.maps.window import window
+        from geotracs.views.maps.window import window
 
         label = tracks[tracks.person == "ann"].t.idxmin()
         for method in ("tracs-c", "tracs-d"):
@@ -418,7 +418,7 @@ class TestPick:
             assert abs(inside - probability) < 5 * np.sqrt(probability * (1 - probability) / 400)
 
     def test_a_later_location_is_seen_from_the_report_before_it(self, tracks, private):
-        from geotracs.maps.window import window
+        from geotracs.views.maps.window import window
 
         ann = tracks[tracks.person == "ann"].sort_values("t").index
         region = geotracs.regions.recorded(private.attrs["tracs"], private.crs)

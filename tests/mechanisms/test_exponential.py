@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from geotracs import InputError
-from geotracs.mechanisms import Exponential
-from geotracs.mechanisms.weighted import HEAVIEST
+from geotracs.core.mechanisms import Exponential
+from geotracs.core.mechanisms.weighted import HEAVIEST
 from tests.mechanisms.test_lattice import EPSILONS, exp_bounds
 
 

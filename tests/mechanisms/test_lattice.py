@@ -3,8 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from geotracs.mechanisms import Piecewise
-from geotracs.mechanisms.lattice import (
+from geotracs.core.mechanisms import Piecewise
+from geotracs.core.mechanisms.lattice import (
     CELLS,
     WORDS,
     cells_of,

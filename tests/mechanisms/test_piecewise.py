@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import chi2
 
 from geotracs import InputError
-from geotracs.mechanisms import Piecewise
-from geotracs.mechanisms.lattice import CELLS, cells_of
+from geotracs.core.mechanisms import Piecewise
+from geotracs.core.mechanisms.lattice import CELLS, cells_of
 
 FALSE_ALARM = 1e-6
 WINDOWS = ["ogpm", "r-sw"]

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import chi2, gamma
 
 from geotracs import InputError
-from geotracs.mechanisms import PlanarLaplace
+from geotracs.core.mechanisms import PlanarLaplace
 
 FALSE_ALARM = 1e-6
 

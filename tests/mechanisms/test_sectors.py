@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import chi2
 
 from geotracs import InputError
-from geotracs.mechanisms import Sectors
-from geotracs.mechanisms.lattice import CELLS, WORDS, cells_of
+from geotracs.core.mechanisms import Sectors
+from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of
 from tests.mechanisms.test_lattice import EPSILONS, exp_bounds
 
 FALSE_ALARM = 1e-6

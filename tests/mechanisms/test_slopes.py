@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from geotracs.mechanisms import Exponential, Slopes
-from geotracs.mechanisms.weighted import HEAVIEST
-from geotracs.methods.calibrated import divide
-from geotracs.methods.sizes import diameter, distances
+from geotracs.core.mechanisms import Exponential, Slopes
+from geotracs.core.mechanisms.weighted import HEAVIEST
+from geotracs.core.methods.calibrated import divide
+from geotracs.core.methods.sizes import diameter, distances
 from tests.mechanisms.test_lattice import exp_bounds
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from geotracs.mechanisms import Staircase, staircase
+from geotracs.core.mechanisms import Staircase, staircase
 from tests.mechanisms.test_lattice import EPSILONS, exp_bounds
 
 

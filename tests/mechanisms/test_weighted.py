@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from geotracs.mechanisms.weighted import HEAVIEST, MOST, below, draw, probabilities
+from geotracs.core.mechanisms.weighted import HEAVIEST, MOST, below, draw, probabilities
 from tests.mechanisms.test_lattice import Script
 
 FALSE_ALARM = 1e-6

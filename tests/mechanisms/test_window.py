@@ -6,10 +6,10 @@ import pytest
 from scipy.stats import chi2
 
 from geotracs import InputError
-from geotracs.mechanisms import Window
-from geotracs.mechanisms import window as module
-from geotracs.mechanisms.lattice import WORDS, cells_of
-from geotracs.mechanisms.window import PLAIN, SIDE, STRETCHES
+from geotracs.core.mechanisms import Window
+from geotracs.core.mechanisms import window as module
+from geotracs.core.mechanisms.lattice import WORDS, cells_of
+from geotracs.core.mechanisms.window import PLAIN, SIDE, STRETCHES
 from tests.mechanisms.test_lattice import EPSILONS, exp_bounds
 
 FALSE_ALARM = 1e-6

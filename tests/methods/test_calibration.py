@@ -6,11 +6,11 @@ import warnings
 import numpy as np
 import pytest
 
-import geotracs.methods.ngram as ngram
+import geotracs.core.methods.ngram as ngram
 from geotracs import GeotracsWarning, InputError, methods
-from geotracs.domains import Rectangle
-from geotracs.mechanisms import Exponential
-from geotracs.methods.sizes import diameter, distances
+from geotracs.core.domains import Rectangle
+from geotracs.core.mechanisms import Exponential
+from geotracs.core.methods.sizes import diameter, distances
 from tests.mechanisms.test_slopes import SETS, worst
 
 SQUARE = Rectangle(0, 0, 1, 1)

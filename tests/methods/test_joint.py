@@ -8,10 +8,10 @@ import shapely
 from scipy.optimize import minimize_scalar
 
 from geotracs import DomainError, methods
-from geotracs.domains import Disc, Globe, Parallelogram, Polygon, Rectangle, Transport, distances
-from geotracs.mechanisms import Window
-from geotracs.mechanisms.window import SIDE
-from geotracs.methods.joint import Joint
+from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle, Transport, distances
+from geotracs.core.mechanisms import Window
+from geotracs.core.mechanisms.window import SIDE
+from geotracs.core.methods.joint import Joint
 from tests.domains.shapes import SHAPES
 
 SQUARE, SLENDER = Rectangle(0, 0, 1, 1), Rectangle(0, 0, 2, 10)

@@ -8,8 +8,8 @@ from scipy.optimize import linprog, minimize_scalar
 from scipy.sparse import coo_array, vstack
 
 from geotracs import methods
-from geotracs.domains import Rectangle
-from geotracs.mechanisms import Window
+from geotracs.core.domains import Rectangle
+from geotracs.core.mechanisms import Window
 
 SQUARE = Rectangle(0, 0, 1, 1)
 SIDE = 6

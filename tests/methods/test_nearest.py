@@ -9,10 +9,10 @@ from scipy.spatial import cKDTree
 from scipy.stats import chi2
 
 from geotracs import methods
-from geotracs.domains import Globe, Rectangle, Transport
-from geotracs.domains.border import SIDE
-from geotracs.methods import nearest as module
-from geotracs.methods.nearest import Nearest, Neighbourhoods
+from geotracs.core.domains import Globe, Rectangle, Transport
+from geotracs.core.domains.border import SIDE
+from geotracs.core.methods import nearest as module
+from geotracs.core.methods.nearest import Nearest, Neighbourhoods
 
 METHOD = methods.make("nearest")
 

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import chi2
 
 from geotracs import DomainError, InputError, methods
-from geotracs.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
-from geotracs.methods import PlaceMethod
-from geotracs.methods.sizes import diameter, longest_side
+from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
+from geotracs.core.methods import PlaceMethod
+from geotracs.core.methods.sizes import diameter, longest_side
 
 FALSE_ALARM = 1e-6
 SQUARE = Rectangle(0, 0, 1, 1)
@@ -140,7 +140,7 @@ def test_chunks_make_no_difference(name, monkeypatch):
     places, secrets, offsets = rng.random((40, 2)), rng.integers(0, 40, 300), np.array([0, 1, 120, 120, 300])
     runs = []
     for chunk in (2**17, 100):
-        monkeypatch.setattr("geotracs.methods.weighted.CHUNK", chunk)
+        monkeypatch.setattr("geotracs.core.methods.weighted.CHUNK", chunk)
         recipe = methods.make(name)
         runs.append(methods.choose(recipe, secrets, offsets, 3.0, places, SQUARE, np.random.default_rng(0)))
     assert np.array_equal(*runs)
@@ -211,14 +211,14 @@ def test_atp_candidates_are_all_where_sectors_do_not_meet():
 def test_atp_merges_to_the_middle():
     method = methods.make("atp")
     tables = method.prepare(np.array([[0.0, 0.5], [0.1, 0.5], [0.5, 0.5], [1.0, 0.5]]), 1.0, SQUARE)
-    from geotracs.methods.atp import _merge
+    from geotracs.core.methods.atp import _merge
 
     merged = _merge(np.array([0, 1, 2, 3]), np.array([3, 0, 2, 2]), tables)
     assert merged.tolist() == [2, 0, 2, 2]  # of places equally near, the first
 
 
 def test_atp_roles_alternate_between_the_copies():
-    from geotracs.methods.atp import _between
+    from geotracs.core.methods.atp import _between
 
     first, second = _between(np.array([0, 1, 3, 3, 8]))
     assert first.tolist() == [5]

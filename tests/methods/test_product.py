@@ -7,11 +7,11 @@ import pytest
 import shapely
 
 from geotracs import DomainError, InputError, methods
-from geotracs.budget import split
-from geotracs.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
-from geotracs.domains.polar import Polar
-from geotracs.mechanisms import Piecewise
-from geotracs.mechanisms.lattice import WORDS
+from geotracs.core.budget import split
+from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
+from geotracs.core.domains.polar import Polar
+from geotracs.core.mechanisms import Piecewise
+from geotracs.core.mechanisms.lattice import WORDS
 
 SLENDER = Rectangle(0, 0, 2, 5)
 SLANTED = Parallelogram((0, 0), (4, 1), (-1, 3))

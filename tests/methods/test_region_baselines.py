@@ -5,13 +5,13 @@ import pytest
 import shapely
 
 from geotracs import DomainError, InputError, methods
-from geotracs.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
-from geotracs.mechanisms import Piecewise, Sectors
-from geotracs.mechanisms.planar_laplace import LONGEST, STEPS
-from geotracs.methods import Method, PlaceMethod
-from geotracs.methods.planar_laplace import _mechanism
-from geotracs.methods.sizes import width
-from geotracs.methods.walk import ARC_STARTS, ARCTANGENTS, walk
+from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
+from geotracs.core.mechanisms import Piecewise, Sectors
+from geotracs.core.mechanisms.planar_laplace import LONGEST, STEPS
+from geotracs.core.methods import Method, PlaceMethod
+from geotracs.core.methods.planar_laplace import _mechanism
+from geotracs.core.methods.sizes import width
+from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, walk
 from tests.mechanisms.test_lattice import Script
 from tests.methods.test_tracs import SQUARE, average_error, random_tracks, transcription
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from geotracs import DomainError, InputError, methods
-from geotracs.budget import split
-from geotracs.domains import Rectangle
-from geotracs.mechanisms import Piecewise
-from geotracs.mechanisms.lattice import CELLS
-from geotracs.methods import walk as walk_module
-from geotracs.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk, walk
+from geotracs.core.budget import split
+from geotracs.core.domains import Rectangle
+from geotracs.core.mechanisms import Piecewise
+from geotracs.core.mechanisms.lattice import CELLS
+from geotracs.core.methods import walk as walk_module
+from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk, walk
 
 SQUARE, SLENDER = Rectangle(0, 0, 1, 1), Rectangle(0, 0, 2, 10)
 

@@ -10,7 +10,7 @@ import pytest
 
 import geotracs
 from geotracs import InputError, PrivacyWarning
-from geotracs.streaming import sinks
+from geotracs.release.file import sinks
 from tests.conftest import TOKYO
 
 ARGUMENTS = {"domain": TOKYO, "trajectory": "person", "time": "t", "keep": [], "batch_rows": 10, "sort": True}

@@ -20,8 +20,8 @@ from geopandas.testing import assert_geodataframe_equal
 
 import geotracs
 from geotracs import DomainError, InputError, PrivacyWarning, blocks, files
-from geotracs.methods import METHODS
-from geotracs.streaming import perturb_file, release, sorting, sources
+from geotracs.core.methods import METHODS
+from geotracs.release.file import perturb_file, release, sorting, sources
 from tests.conftest import TOKYO
 
 COLUMNS = {"trajectory": "person", "time": "t"}
@@ -399,7 +399,7 @@ def test_points_in_geoarrow(people, tmp_path):
 
 
 def test_a_folder_of_files(people, tmp_path, monkeypatch):
-    monkeypatch.setattr("geotracs.streaming.sinks.PART", 200)
+    monkeypatch.setattr("geotracs.release.file.sinks.PART", 200)
     (tmp_path / "in").mkdir()
     for number in range(12):
         people[number * 50 : (number + 1) * 50].to_parquet(tmp_path / "in" / f"part.{number}.parquet", index=False)
@@ -683,7 +683,7 @@ def test_a_file_that_changes_while_it_is_read(people, tmp_path, monkeypatch):
         longer.to_parquet(tmp_path / "in.parquet")
         return counted
 
-    monkeypatch.setattr("geotracs.streaming.count", count_then_grow)
+    monkeypatch.setattr("geotracs.release.file.count", count_then_grow)
     refused(tmp_path, "changed while it was read", unit="trajectory", trajectory="person")
     shapes = [shapely.LineString([(139.7, 35.7), (139.8, 35.8)])] * len(people)
     people = people.set_geometry(gpd.GeoSeries(shapes, crs=4326))

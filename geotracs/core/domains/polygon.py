@@ -1,0 +1,119 @@
+"""Polygons, with holes or in parts: mechanisms run on a fitted rectangle, reports are projected into the shape."""
+
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import shapely
+from shapely.geometry.base import BaseGeometry
+
+from geotracs.core.domains.border import Border
+from geotracs.core.domains.parallelogram import Parallelogram, half_planes
+from geotracs.core.domains.rectangle import Rectangle, evenly
+from geotracs.errors import DomainError, quoted
+
+FITS = ("envelope", "oriented")
+
+
+class Polygon:
+    """A public polygon in planar coordinates.
+
+    Parameters
+    ----------
+    geometry : shapely Polygon or MultiPolygon
+    fit : {"envelope", "oriented"}
+        The rectangle in which Cartesian methods work: along the axes, or the smallest rotated one.
+
+    Notes
+    -----
+    Reports of Cartesian methods that fall outside are projected to the nearest point of the polygon, which is
+    post-processing. TraCS-D works on a convex polygon directly, and otherwise on the fitted rectangle.
+
+    Examples
+    --------
+    >>> city = Polygon(shapely.Polygon([(0, 0), (4, 0), (0, 3)]))
+    >>> city.frame
+    Rectangle(xmin=0.0, ymin=0.0, xmax=4.0, ymax=3.0)
+    """
+
+    periodic: ClassVar[tuple[bool, bool]] = (False, False)
+
+    def __init__(self, geometry: BaseGeometry, fit: str = "envelope") -> None:
+        if geometry.geom_type not in ("Polygon", "MultiPolygon") or geometry.is_empty or not geometry.area > 0:
+            raise DomainError("A polygon with an area is needed.")
+        self.geometry = geometry
+        self.frame = _fitted(geometry, fit)
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """The centroid, or a point inside where the centroid is not."""
+        centroid = self.geometry.centroid
+        inside = centroid if self.geometry.covers(centroid) else self.geometry.representative_point()
+        return inside.x, inside.y
+
+    @property
+    def corner(self) -> tuple[float, float]:
+        """The corner of the fitted rectangle, or the first vertex of a convex polygon."""
+        return tuple(self.geometry.exterior.coords[0][:2]) if self.convex else self.frame.corner
+
+    @cached_property
+    def convex(self) -> bool:
+        """Whether TraCS-D can work on the polygon itself."""
+        simple = self.geometry.geom_type == "Polygon" and not self.geometry.interiors
+        return simple and bool(np.isclose(self.geometry.area, self.geometry.convex_hull.area, rtol=1e-12))
+
+    @cached_property
+    def half_planes(self) -> np.ndarray:
+        """The polygon as half-planes if it is convex, the fitted rectangle otherwise."""
+        if not self.convex:
+            return self.frame.half_planes
+        return half_planes(shapely.get_coordinates(self.geometry.convex_hull.exterior)[:-1])
+
+    @cached_property
+    def border(self) -> Border:
+        """Its border, under an index."""
+        return Border(self.geometry)
+
+    def contains(self, xy: np.ndarray) -> np.ndarray:
+        """Say which locations are inside or on the border, or so near that rounding explains it."""
+        inside = self.border.covers(xy)
+        astray = np.flatnonzero(~inside & np.isfinite(xy).all(axis=1))
+        if len(astray):
+            slack = 1e-9 * np.ptp(np.reshape(self.geometry.bounds, (2, 2)), axis=0).max()
+            inside[astray] = self.border.distance(xy[astray]) <= slack
+        return inside
+
+    def clip(self, xy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Move locations outside to the nearest point of the polygon."""
+        clipped = xy.copy(order="F") if out is None else out
+        clipped[:] = xy
+        self.finish(clipped)
+        return clipped
+
+    def finish(self, xy: np.ndarray) -> None:
+        """Project reports that fell outside to the nearest point of the polygon."""
+        outside = np.flatnonzero(~self.border.covers(xy))
+        if len(outside):
+            xy[outside] = self.border.pull_in(xy[outside])
+
+    def spread(self, n: int) -> np.ndarray:
+        """Return about n points spread evenly over the polygon: a public stand-in for locations."""
+        found = self.frame.from_unit(evenly(64 * n))
+        found = found[self.border.covers(found)][:n]
+        return found if len(found) else np.array([self.centre])
+
+    def from_unit(self, uv: np.ndarray) -> np.ndarray:
+        """Map the unit square to the fitted rectangle, then into the polygon."""
+        xy = self.frame.from_unit(uv)
+        self.finish(xy)
+        return xy
+
+
+def _fitted(geometry: BaseGeometry, fit: str) -> Rectangle | Parallelogram:
+    envelope = Rectangle(*geometry.bounds)
+    if fit == "envelope":
+        return envelope
+    if fit != "oriented":
+        raise DomainError(f"`fit` must be one of {list(FITS)}, got {quoted(fit)}.")
+    xy = shapely.get_coordinates(shapely.minimum_rotated_rectangle(geometry))
+    return Parallelogram(xy[0], xy[1] - xy[0], xy[3] - xy[0])

@@ -1,0 +1,23 @@
+"""Exact eps-LDP draws. Numpy only: nothing here has heard of geometries."""
+
+from geotracs.core.mechanisms.exponential import Exponential
+from geotracs.core.mechanisms.krr import RandomizedResponse
+from geotracs.core.mechanisms.piecewise import Piecewise
+from geotracs.core.mechanisms.planar_laplace import PlanarLaplace
+from geotracs.core.mechanisms.sectors import Sectors
+from geotracs.core.mechanisms.slopes import Slopes
+from geotracs.core.mechanisms.staircase import Staircase
+from geotracs.core.mechanisms.subset import Subset
+from geotracs.core.mechanisms.window import Window
+
+__all__ = [
+    "Exponential",
+    "Piecewise",
+    "PlanarLaplace",
+    "RandomizedResponse",
+    "Sectors",
+    "Slopes",
+    "Staircase",
+    "Subset",
+    "Window",
+]

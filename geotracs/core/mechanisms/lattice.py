@@ -1,0 +1,122 @@
+"""The exact lattice: integers decide, coordinates follow.
+
+A textbook sampler in doubles is not private, because which doubles can come out depends on the secret (Mironov,
+2012; Haney et al., 2022). Here the unit interval is ``CELLS`` cells, every draw is an integer, and the probabilities
+are integers out of ``WORDS``; turning a cell into a coordinate is post-processing.
+"""
+
+import sys
+from collections.abc import Iterator
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from geotracs.errors import InputError
+from geotracs.core.randomness import Source, words
+
+CELLS = 2**32
+WORDS = 2**64
+BLOCK = 2**18
+"""How many locations are worked on at a time: enough to hide what a call costs, few enough for bounded memory."""
+
+LOW = 0 if sys.byteorder == "little" else 1
+"""Which half of a 64-bit word in memory is the low one."""
+
+
+def exp_lower_bound(eps: float) -> Fraction:
+    """Return a rational in ``[1, exp(eps)]``, 59 digits close.
+
+    ``Decimal.exp`` is correctly rounded, so its predecessor is below the true value.
+
+    >>> float(exp_lower_bound(1.0))
+    2.718281828459045
+    """
+    exact = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])  # whatever context the caller is in
+    return max(Fraction(exact.next_minus(exact.exp(Decimal.from_float(float(eps))))), Fraction(1))
+
+
+def threshold(eps: float, window: int, cells: int = CELLS) -> int:
+    """Return the largest T with ``T / window <= exp(eps) * (WORDS - T) / (cells - window)``.
+
+    A draw falls inside the window with probability ``T / WORDS``. The other side of the ratio is covered too: where
+    ``cells`` divides ``WORDS``, T is never below the uniform share of the window, and the outside never likelier than
+    the inside; otherwise an epsilon of less than about ``cells / WORDS``, which no T can keep, is refused.
+
+    >>> threshold(1e-300, window=CELLS // 2) == WORDS // 2
+    True
+    """
+    most = exp_lower_bound(eps)
+    limit = int(WORDS * most * window / (most * window + cells - window))
+    if (WORDS - limit) * window > most * limit * (cells - window):
+        raise InputError(f"`eps` is too small for exact draws among {cells:,} values, got {eps:g}; take 1e-9 or more.")
+    return limit
+
+
+def blocks(n: int) -> Iterator[slice]:
+    """Cut n locations into slices of at most ``BLOCK``."""
+    for first in range(0, n, BLOCK):
+        yield slice(first, min(first + BLOCK, n))
+
+
+def cells_of(x: np.ndarray, cells: int = CELLS) -> np.ndarray:
+    """Return the cell of each number in ``[0, 1]``; whatever is outside goes to the nearest cell."""
+    return np.clip(np.multiply(x, float(cells)), 0, cells - 1).astype(np.uint32)
+
+
+def midpoints(cell: np.ndarray, cells: int = CELLS) -> np.ndarray:
+    """Return the middle of each cell, a number in ``(0, 1)``."""
+    return (cell + 0.5) / cells
+
+
+def draw_offsets(
+    n: int, window: int | np.ndarray, threshold: int | np.ndarray, rng: Source, cells: int = CELLS
+) -> np.ndarray:
+    """Draw, for each of n locations, how many cells after the first cell of its window the report lies.
+
+    Inside the window that is ``0 .. window - 1``, outside ``window .. cells - 1``, counted around the end of the
+    lattice. The secret is not needed, so all the randomness is here.
+    """
+    window, threshold = np.asarray(window, dtype=np.uint64), np.asarray(threshold, dtype=np.uint64)
+    offsets = np.empty(n, dtype=np.uint32)
+    for part in blocks(n):
+        size, width = part.stop - part.start, some(window, part)
+        outside = not_below(some(threshold, part), size, rng)
+        offsets[part] = uniform(width, size, rng)
+        width = some(width, outside)
+        offsets[part][outside] = uniform(np.uint64(cells) - width, len(outside), rng) + width.astype(np.uint32)
+    return offsets
+
+
+def not_below(threshold: np.ndarray, n: int, rng: Source) -> np.ndarray:
+    """Return which of n fresh 64-bit words are >= the threshold.
+
+    Of each word the first 16 bits are drawn, and the other 48 only where those are equal to the threshold's.
+    """
+    high = words(rng, n, np.uint16)
+    top = (threshold >> np.uint64(48)).astype(np.uint16)
+    candidates = np.flatnonzero(high >= top)
+    tied = np.flatnonzero((high == top)[candidates])
+    low = words(rng, len(tied), np.uint64) >> np.uint64(16)
+    limits = np.broadcast_to(threshold, n)[candidates[tied]] & np.uint64(2**48 - 1)
+    return np.delete(candidates, tied[low < limits])
+
+
+def uniform(among: np.ndarray, n: int, rng: Source) -> np.ndarray:
+    """Return n integers uniform in ``0 .. among - 1``, where ``among`` is one bound for all or one for each.
+
+    Lemire's method (2019): of the 2**32 words, those that would make some results likelier are drawn again.
+    """
+    surplus = (np.uint64(CELLS) % among).astype(np.uint32)
+    product = words(rng, n, np.uint32).astype(np.uint64) * among
+    low, high = product.view(np.uint32)[LOW::2], product.view(np.uint32)[1 - LOW :: 2]
+    again = np.flatnonzero(low < surplus)
+    while len(again):
+        product[again] = words(rng, len(again), np.uint32).astype(np.uint64) * some(among, again)
+        again = again[low[again] < some(surplus, again)]
+    return high
+
+
+def some(values: np.ndarray, which: slice | np.ndarray) -> np.ndarray:
+    """Return some of the values, or the one value that is for all."""
+    return values if values.ndim == 0 else values[which]

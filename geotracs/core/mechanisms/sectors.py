@@ -1,0 +1,75 @@
+"""k-RR over the sectors of a circle, and uniform inside the reported one."""
+
+import numpy as np
+
+from geotracs.core.budget import check_eps
+from geotracs.core.mechanisms.krr import check_k
+from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, threshold
+from geotracs.core.randomness import Source, source
+
+MOST = 2**16
+
+
+class Sectors:
+    """Report a direction in the secret's own sector with high probability, and in any other otherwise.
+
+    The paper's strawman: the sectors are fixed, while the window of `Piecewise` is centred on the secret. Exactly
+    ``eps``-LDP, since both draw the same two levels on the lattice: every secret has a window of `window` cells, here
+    its sector. (The few cells that ``k`` equal sectors leave over have a window around the end of the circle.)
+
+    Parameters
+    ----------
+    eps : float, or array of floats
+        Privacy parameter, in (0, 700).
+    k : int
+        Number of sectors, from 2 to 2**16.
+
+    Examples
+    --------
+    >>> direction = Sectors(4, k=6)
+    >>> round(direction.threshold / 2**64, 2)
+    0.92
+    >>> direction.density([0.05, 0.5], 0.1).round(3)
+    array([5.497, 0.101])
+    >>> direction.sample(np.full(3, 0.1)).shape
+    (3,)
+    """
+
+    def __init__(self, eps: float | np.ndarray, k: int) -> None:
+        self.window = CELLS // check_k(k, most=MOST)
+        if np.ndim(eps) == 0:
+            self.threshold = threshold(check_eps(eps), self.window)
+            return
+        distinct, which = np.unique(np.asarray(eps, dtype=np.float64), return_inverse=True)
+        limits = [threshold(check_eps(float(value)), self.window) for value in distinct]
+        self.threshold = np.array(limits, dtype=np.uint64)[which]
+
+    def draw(self, n: int, rng: Source) -> np.ndarray:
+        """Draw all the randomness for n directions; the secrets are not needed for it."""
+        return draw_offsets(n, self.window, self.threshold, rng)
+
+    def apply(self, x: np.ndarray, draws: np.ndarray) -> np.ndarray:
+        """Turn secrets, as parts of a turn, and draws into reports; nothing here is random."""
+        return midpoints(self._first_cell(x) + draws)
+
+    def sample(self, x: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:
+        """Report each direction of ``x``, a part of a turn in [0, 1]."""
+        x = np.asarray(x, dtype=np.float64)
+        return self.apply(x, self.draw(x.size, source(rng)).reshape(x.shape))
+
+    def interval(self, x: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the sector of ``x`` begins and ends."""
+        first = self._first_cell(np.asarray(x)).astype(np.int64)
+        return first / CELLS, (first + self.window) / CELLS
+
+    def density(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return the probability density of reporting ``y`` when the secret is ``x``; for one eps."""
+        with np.errstate(over="ignore"):
+            inside = cells_of(np.asarray(y)) - self._first_cell(np.asarray(x)) < self.window
+        high = self.threshold / WORDS * (CELLS / self.window)
+        low = (WORDS - self.threshold) / WORDS * (CELLS / (CELLS - self.window))
+        return np.where(inside, high, low)
+
+    def _first_cell(self, x: np.ndarray) -> np.ndarray:
+        cells = cells_of(x)
+        return cells - cells % np.uint32(self.window)

@@ -1,0 +1,54 @@
+"""Public lengths: of a region, of a set of places, between places."""
+
+import numpy as np
+import shapely
+
+from geotracs.core.domains import Disc, Domain, Polygon
+
+CHUNK = 2**17
+"""How many distances are worked on at a time: few enough to stay in the processor's cache."""
+
+
+def distances(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the distances between points, one of the first a row; the same both ways, to the last bit.
+
+    >>> distances(np.array([[3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 4.0]]))
+    array([[5., 0.]])
+    """
+    across = rows[:, :1] - columns[:, 0]
+    across *= across
+    along = rows[:, 1:] - columns[:, 1]
+    along *= along
+    across += along
+    return np.sqrt(across, out=across)
+
+
+def diameter(points: np.ndarray) -> float:
+    """Return the largest distance between any two points.
+
+    >>> diameter(np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 4.0]]))
+    5.0
+    """
+    hull = shapely.get_coordinates(shapely.convex_hull(shapely.multipoints(points)))
+    size = max(1, CHUNK // len(hull))
+    return max(float(distances(hull[first : first + size], hull).max()) for first in range(0, len(hull), size))
+
+
+def width(domain: Domain) -> float:
+    """Return the diameter of a region."""
+    if isinstance(domain, Disc):
+        return 2 * domain.radius
+    return diameter(shapely.get_coordinates(domain.geometry) if isinstance(domain, Polygon) else domain.vertices)
+
+
+def longest_side(domain: Domain) -> float:
+    """Return the length of the longest side of the rectangle in which the region is worked on; a disc's diameter.
+
+    >>> from geotracs.domains import Rectangle
+    >>> longest_side(Rectangle(0, 0, 2, 10))
+    10.0
+    """
+    if isinstance(domain, Disc):
+        return 2 * domain.radius
+    corners = domain.frame.vertices
+    return float(np.hypot(*(np.roll(corners, 1, axis=0) - corners).T).max())

@@ -1,0 +1,73 @@
+"""TraCS-C: both coordinates, each with half of epsilon (the paper's Algorithm 2)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from geotracs.core.budget import split
+from geotracs.core.domains import Disc, Domain
+from geotracs.errors import DomainError
+from geotracs.core.mechanisms.piecewise import Piecewise, check_window
+from geotracs.core.methods.product import Chart, Point, Product, cartesian
+from geotracs.core.randomness import Source
+
+
+@dataclass(frozen=True)
+class TracsC(Product):
+    """Perturb two coordinates independently: of a rectangle or parallelogram, or longitude and latitude on the globe.
+
+    Parameters
+    ----------
+    window : {"ogpm", "r-sw"}
+        Window of both mechanisms.
+
+    Notes
+    -----
+    Each report depends on its own location and the public region; the two halves of epsilon add up by
+    sequential composition. A periodic axis (longitude) takes the circular mechanism.
+    """
+
+    name: ClassVar[str] = "tracs-c"
+
+    window: str = "ogpm"
+
+    def __post_init__(self) -> None:
+        check_window(self.window)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Half of epsilon for each axis."""
+        return {"x": 0.5, "y": 0.5}
+
+    def check(self, domain: Domain) -> None:
+        """Refuse a disc."""
+        if isinstance(domain, Disc):
+            raise DomainError(
+                'tracs-c perturbs two coordinates, and a disc is not a product of two intervals; use method="tracs-d", '
+                'or fit="transport".'
+            )
+
+    def report(
+        self,
+        xy: np.ndarray,
+        offsets: np.ndarray,
+        eps: float | np.ndarray,
+        domain: Domain,
+        rng: Source,
+    ) -> None:
+        """Replace each location by its report; see `Method.report`."""
+        unit = domain.frame.to_unit(xy)
+        for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
+            unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
+        domain.frame.from_unit(unit, out=xy)
+
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise, Piecewise]:
+        """Return the mechanism of each coordinate."""
+        half, _ = split(eps, 0.5)
+        across, up = domain.frame.periodic
+        return Piecewise(half, self.window, periodic=across), Piecewise(half, self.window, periodic=up)
+
+    def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
+        """Return the Cartesian chart."""
+        return cartesian(domain)

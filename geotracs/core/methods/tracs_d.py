@@ -1,0 +1,181 @@
+"""TraCS-D: direction and distance from a public reference (the paper's Algorithm 1)."""
+
+import math
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from geotracs.core.budget import check_share, split
+from geotracs.core.domains import Disc, Domain, Globe, Transport
+from geotracs.core.domains.polar import Polar
+from geotracs.errors import DomainError, InputError, quoted
+from geotracs.core.mechanisms.piecewise import Piecewise, check_window
+from geotracs.core.mechanisms.sectors import Sectors
+from geotracs.core.methods.product import Point, Product
+from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
+from geotracs.core.randomness import Source, public_stream, words
+
+
+@dataclass(frozen=True)
+class TracsD(Product):
+    """Perturb the direction from a public reference, and the distance as a part of the way to the border.
+
+    Parameters
+    ----------
+    window : {"ogpm", "r-sw"}
+        Window of both mechanisms.
+    direction_share : float
+        Share of epsilon for the direction; the paper's heuristic is pi / (pi + 1).
+    start : {"centre", "corner", "random", "places"} or (x, y)
+        Public reference of the first location of each trajectory; "places" takes the one from which the public places
+        of ``round_to`` are reported with the smallest expected error.
+    reference : {"previous", "places"} or (x, y)
+        Reference of the other locations: the previous *reported* location as in Algorithm 1, or one public point
+        for every location, which "places" chooses as it does for ``start``.
+
+    Notes
+    -----
+    A report depends on its own location, the public region, and what was reported before it; the two parts of
+    epsilon add up by sequential composition. On a disc the reference is always the centre.
+    """
+
+    name: ClassVar[str] = "tracs-d"
+    sequential: ClassVar[bool] = True
+    carries: ClassVar[bool] = True
+    public_points: ClassVar[tuple[str, ...]] = ("start", "reference")
+
+    window: str = "ogpm"
+    direction_share: float = field(default=math.pi / (math.pi + 1))
+    start: str | Point = "centre"
+    reference: str | Point = "previous"
+
+    def __post_init__(self) -> None:
+        check_window(self.window)
+        check_share(self.direction_share, "direction_share")
+        _check_point(self.start, "start", ("centre", "corner", "random", "places"))
+        _check_point(self.reference, "reference", ("previous", "places"))
+        if self.reference != "previous" and self.start != "centre":
+            raise InputError("`start` has no meaning when `reference` is a fixed point; give only `reference`.")
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The shares of direction and distance."""
+        return {"direction": self.direction_share, "distance": 1 - self.direction_share}
+
+    def check(self, domain: Domain) -> None:
+        """Refuse the globe, a transport chart, and references other than the centre on a disc."""
+        if isinstance(domain, Globe):
+            raise DomainError(
+                f'{self.name} needs straight ways to a border, which the globe has not; use method="tracs-c" there.'
+            )
+        if isinstance(domain, Transport):
+            raise DomainError(
+                'tracs-d measures distances to a border; `prior` and fit="transport" are for tracs-c and joint.'
+            )
+        if isinstance(domain, Disc) and (self.start != "centre" or self.reference != "previous"):
+            raise InputError(
+                "On a disc the reference of every location is the centre; leave out `start` and `reference`."
+            )
+
+    def report(
+        self,
+        xy: np.ndarray,
+        offsets: np.ndarray,
+        eps: float | np.ndarray,
+        domain: Domain,
+        rng: Source,
+        before: np.ndarray | None = None,
+    ) -> None:
+        """Replace each location by its report; see `Method.report`.
+
+        ``before`` is the last report of a trajectory that these locations go on with.
+        """
+        direction, distance = self.mechanisms(eps, domain)
+        if isinstance(domain, Disc):
+            unit = domain.to_unit(xy)
+            for axis, mechanism in enumerate((direction, distance)):
+                unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
+            domain.from_unit(unit, out=xy)
+            return
+        starts = self._starts(len(offsets) - 1, domain, rng)
+        if before is not None and self.reference == "previous":
+            starts[0] = before
+        compiled_walk()(
+            xy[:, 0],
+            xy[:, 1],
+            np.asarray(offsets, dtype=np.int64),
+            starts,
+            self.reference == "previous",
+            domain.half_planes,
+            direction.draw(len(xy), rng),
+            np.atleast_1d(np.asarray(direction.window, dtype=np.int64)),
+            isinstance(direction, Sectors),
+            distance.draw(len(xy), rng),
+            np.atleast_1d(np.asarray(distance.window, dtype=np.int64)),
+            ARC_STARTS,
+            ARCTANGENTS,
+        )
+
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise | Sectors, Piecewise]:
+        """Return the mechanisms of direction and distance."""
+        direction, distance = split(eps, self.direction_share)
+        return self._direction(direction), Piecewise(distance, self.window)
+
+    def chart(self, domain: Domain, reference: Point | None = None) -> Polar:
+        """Return the polar chart at a reference, by default the public point where trajectories start."""
+        if isinstance(domain, Disc):
+            return Polar(domain.centre, domain)
+        if self.reference == "previous" and reference is not None:
+            return Polar(self._inside(reference, "reference", domain), domain)
+        if self.start in ("random", "places") or self.reference == "places":
+            raise InputError("This recipe has no public point of its own to start at; give one as `reference`.")
+        return Polar(self._starts(1, domain, public_stream())[0], domain)
+
+    def _direction(self, eps: float | np.ndarray) -> Piecewise | Sectors:
+        """Return the mechanism of the direction."""
+        return Piecewise(eps, self.window, periodic=True)
+
+    def best_start(self, places: np.ndarray, eps: float, domain: Domain) -> Point:
+        """Return the public point from which these public places are reported with the smallest mean error.
+
+        The paper's heuristic for discrete spaces, by trying a grid of points over the region with the same draws.
+        Nothing here is private.
+        """
+        steps = np.linspace(0, 1, 9)
+        candidates = domain.from_unit(np.array(np.meshgrid(steps, steps)).reshape(2, -1).T)
+        sample = domain.clip(places)
+        offsets = np.arange(len(sample) + 1)
+        errors = []
+        for point in candidates.tolist():
+            reports = sample.copy(order="F")
+            recipe = replace(self, reference="previous", start=tuple(point))
+            recipe.report(reports, offsets, eps, domain, public_stream())
+            errors.append(np.hypot(*(reports - sample).T).mean())
+        return tuple(candidates[np.argmin(errors)].tolist())
+
+    def _starts(self, trajectories: int, domain: Domain, rng: Source) -> np.ndarray:
+        if self.start == "random":
+            return domain.from_unit(words(rng, 2 * trajectories, np.uint64).reshape(-1, 2) / 2.0**64)
+        named = {"centre": domain.centre, "corner": domain.corner}
+        name, point = ("start", self.start) if self.reference == "previous" else ("reference", self.reference)
+        point = self._inside(named[point] if isinstance(point, str) else point, name, domain)
+        return np.repeat([point], trajectories, axis=0)
+
+    def _inside(self, point: Point, name: str, domain: Domain) -> np.ndarray:
+        """Return a public point as an array, if it lies where the method works."""
+        point, planes = np.asarray(point, dtype=np.float64), domain.half_planes
+        size = np.ptp(domain.frame.vertices, axis=0).max()
+        if not np.all(planes[:, :2] @ point <= planes[:, 2] + 1e-9 * size):
+            raise DomainError(f"`{name}` must lie inside the domain; it is a public point in the frame's CRS.")
+        return point
+
+
+def _check_point(value: Any, name: str, words: tuple[str, ...]) -> None:
+    if isinstance(value, str) and value in words:
+        return
+    pair = isinstance(value, (tuple, list)) and len(value) == 2
+    if pair and all(isinstance(number, Real) and math.isfinite(number) for number in value):
+        return
+    raise InputError(f"`{name}` must be one of {list(words)} or a public point (x, y), got {quoted(value)}.")

@@ -1,0 +1,130 @@
+"""The one sequential kernel: TraCS-D along its trajectories, over ready draws."""
+
+import functools
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from geotracs.core.mechanisms.lattice import CELLS
+
+LAST = CELLS - 1
+TURN = 2 * math.pi
+TINY = 1e-300
+LANES = 32
+"""How many trajectories are walked abreast, each part of a step for all of them: none waits for another's divisions."""
+ARC_STARTS = np.exp(1j * TURN / 2**12 * np.arange(2**12)).view(np.float64).reshape(-1, 2)
+"""Cosine and sine of where each of 2**12 arcs begins: a cell's direction is that, turned by less than 2e-3."""
+TANGENTS = 256
+ARCTANGENTS = np.arctan(np.arange(TANGENTS + 1) / TANGENTS)
+"""Angles of the slopes k/256: an angle is the nearest of them and a rest below 1/512, good to 1e-16 by its series.
+
+These two tables replace libm's sine, cosine and arc tangent, which took most of the time and differ between
+platforms by a last bit.
+"""
+
+
+def walk(xs, ys, offsets, starts, follow, planes, turns, turn_windows, snap, steps, step_windows, arcs, arctangents):
+    """Replace every location by its report; the paper's Algorithm 1 with the draws made beforehand.
+
+    Parameters
+    ----------
+    xs, ys, offsets : arrays
+        Locations, trajectory after trajectory, and where each trajectory begins.
+    starts : array of shape (trajectories, 2)
+        The first reference of each trajectory.
+    follow : bool
+        Whether each report becomes the next reference.
+    planes : array of shape (sides, 3)
+        The convex region, as half-planes ``a x + b y <= c``.
+    turns, steps : arrays of uint32
+        Draws of the direction and the distance mechanism.
+    turn_windows, step_windows : arrays of int64
+        Their windows: one for all locations, or one for each.
+    snap : bool
+        Whether the window of a direction is the sector of that width that holds it, instead of centred on it.
+    arcs : array of shape (2**12, 2)
+        `ARC_STARTS`; an argument, because numba cannot cache a function with a table inside.
+    arctangents : array of shape (TANGENTS + 1,)
+        `ARCTANGENTS`, likewise.
+
+    Notes
+    -----
+    Runs as it is, or compiled by numba; integers stay within 63 bits so that both do the same.
+    """
+    turn_stride = 0 if len(turn_windows) == 1 else 1
+    step_stride = 0 if len(step_windows) == 1 else 1
+    nearness = np.empty((len(planes), LANES))
+    x, y, dx, dy, turn, way, whole = np.empty((7, LANES))
+    lanes, rows = np.empty((2, LANES), dtype=np.int64)
+    at = starts.copy()
+    for group in range(0, len(starts), LANES):
+        members = range(group, min(group + LANES, len(starts)))
+        longest = 0
+        for lane in members:
+            longest = max(longest, offsets[lane + 1] - offsets[lane])
+        for step in range(longest):
+            n = 0
+            for lane in members:
+                if offsets[lane] + step < offsets[lane + 1]:
+                    lanes[n], rows[n] = lane, offsets[lane] + step
+                    n += 1
+            # The polar chart at the reference: part of a turn, part of the way to the border.
+            for k in range(n):
+                x[k], y[k] = at[lanes[k], 0], at[lanes[k], 1]
+                dx[k], dy[k] = xs[rows[k]] - x[k], ys[rows[k]] - y[k]
+                across, up = abs(dx[k]), abs(dy[k])
+                longer, shorter = max(across, up), min(across, up)
+                nearest = int(shorter / max(longer, TINY) * TANGENTS + 0.5)
+                rest = shorter - nearest / TANGENTS * longer
+                rest /= max(longer + nearest / TANGENTS * shorter, TINY)
+                part = arctangents[nearest] + rest - rest * rest * rest * (1 / 3 - rest * rest / 5)
+                part = math.pi / 2 - part if up > across else part
+                part = math.pi - part if dx[k] < 0 else part
+                turn[k] = (TURN - part if dy[k] < 0 else part) * (1 / TURN)
+                way[k] = 0.0
+            for side in range(len(planes)):
+                a, b, c = planes[side, 0], planes[side, 1], planes[side, 2]
+                for k in range(n):
+                    nearness[side, k] = 1 / max(c - a * x[k] - b * y[k], TINY)
+                    way[k] = max(way[k], (a * dx[k] + b * dy[k]) * nearness[side, k])
+            for k in range(n):
+                # Both mechanisms; this is `Piecewise.apply`, or `Sectors.apply`.
+                i = rows[k]
+                cell = min(int(turn[k] * CELLS), LAST)
+                width = turn_windows[i * turn_stride]
+                cell -= cell % width if snap else width // 2
+                direction = (cell + int(turns[i])) & LAST
+                width = step_windows[i * step_stride]
+                cell = min(max(min(int(min(way[k], 1.0) * CELLS), LAST) - width // 2, 0), CELLS - width)
+                way[k] = (((cell + int(steps[i])) & LAST) + 0.5) / CELLS
+                # Back from the chart, along the middle of the reported direction's cell.
+                cosine, sine = arcs[direction >> 20, 0], arcs[direction >> 20, 1]
+                angle = ((direction & 0xFFFFF) + 0.5) * (TURN / CELLS)
+                square = angle * angle
+                short, aside = 1 - square / 2 * (1 - square / 12), angle * (1 - square / 6 * (1 - square / 20))
+                dx[k], dy[k] = cosine * short - sine * aside, sine * short + cosine * aside
+                whole[k] = 0.0
+            for side in range(len(planes)):
+                a, b = planes[side, 0], planes[side, 1]
+                for k in range(n):
+                    whole[k] = max(whole[k], (a * dx[k] + b * dy[k]) * nearness[side, k])
+            for k in range(n):
+                i = rows[k]
+                xs[i] = x[k] + way[k] / whole[k] * dx[k]
+                ys[i] = y[k] + way[k] / whole[k] * dy[k]
+                if follow:
+                    at[lanes[k], 0], at[lanes[k], 1] = xs[i], ys[i]
+
+
+@functools.cache
+def compiled_walk() -> Callable[..., None]:
+    """Return `walk`, compiled where numba is installed (the extra ``fast``)."""
+    try:
+        from numba import njit
+    except ImportError:
+        return walk
+    try:
+        return njit(cache=True, nogil=True)(walk)
+    except RuntimeError:  # numba finds no folder that it may write its cache to
+        return njit(nogil=True)(walk)

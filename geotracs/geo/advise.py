@@ -1,0 +1,209 @@
+"""What error to expect, and what epsilon an error needs: from public information only, before any data is touched."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+
+import geotracs.geo.crs as crs_
+import geotracs.core.methods as recipes
+import geotracs.geo.region as regions
+from geotracs.core.budget import check_eps
+from geotracs.core.domains import Domain, Globe, distances
+from geotracs.errors import DomainError, InputError, quoted, sealed
+from geotracs.geo.originals import Originals
+from geotracs.core.places import Grid
+from geotracs.core.randomness import public_stream, words
+from geotracs.geo.rounding import Rounding, prepare
+
+STAND_INS = 50_000
+"""How many public stand-ins for locations are perturbed to see what a method costs..."""
+SOME = 20_000
+"""...how many where it is done again and again..."""
+FEW = 5_000
+"""...and where it is slow, or only the best is wanted."""
+LENGTH = 100
+"""Locations of a trajectory, for methods that follow it."""
+RANGE = (0.01, 100.0)
+"""Where the epsilon for an error is looked for."""
+BEST = ("joint", "nearest", "tracs-c", "tracs-d")
+"""The methods among which "auto" chooses; the others are there to be compared with."""
+
+
+@sealed
+def advise(
+    domain: Any,
+    eps: float = 4.0,
+    *,
+    error: float | None = None,
+    places: Any = None,
+    prior: Any = None,
+    weight: str | None = None,
+    fit: str = "envelope",
+    methods: Sequence[str] | None = None,
+    crs: Any = "EPSG:4326",
+) -> pd.DataFrame:
+    """Say what error each method makes at an epsilon, or what epsilon it needs for an error.
+
+    No private location is looked at: public stand-ins are perturbed, which are spread evenly over the region, or as
+    the prior is, or over the places.
+
+    Parameters
+    ----------
+    domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, or one of `geotracs.domains`
+        The public region; see `geotracs.perturb`.
+    eps : float
+        Privacy parameter of each location.
+    error : float, optional
+        Mean error in metres. With it the epsilon that each method needs is returned, and ``eps`` is not used.
+    places : GeoDataFrame, GeoSeries or `geotracs.places.Grid`, optional
+        Public places to which reports are rounded, and over which some methods work.
+    prior, weight, fit
+        See `geotracs.perturb`.
+    methods : list of str, optional
+        Names of methods; all that work with what is given, epsilon included, without it.
+    crs : optional
+        CRS of a bbox or geometry; layers have their own.
+
+    Returns
+    -------
+    DataFrame
+        A row a method, the best first: ``mean``, ``median`` and ``p95`` of the error in metres, or ``eps``: NaN where
+        none up to 100, or up to what the method can use, is enough.
+
+    Examples
+    --------
+    >>> import geotracs
+    >>> expected = geotracs.advise((139.47, 35.51, 139.90, 35.86), eps=4, methods=["tracs-c", "joint"])
+    >>> expected.round(-3)
+                mean  median      p95
+    method
+    joint     8000.0  5000.0  26000.0
+    tracs-c  11000.0  7000.0  30000.0
+    >>> needed = geotracs.advise((139.47, 35.51, 139.90, 35.86), error=2000, methods=["tracs-c", "joint"])
+    >>> list(needed.index), list(needed.columns)
+    (['joint', 'tracs-c'], ['eps'])
+    """
+    eps = check_eps(eps)
+    if error is not None and (isinstance(error, bool) or not isinstance(error, Real) or not 0 < error < math.inf):
+        raise InputError(f"`error` must be a distance in metres greater than 0, got {quoted(error)}.")
+    layer = isinstance(domain, (gpd.GeoSeries, gpd.GeoDataFrame)) and domain.crs is not None
+    nobody = Originals.nobody(domain.crs if layer else crs_.parse(crs))
+    own = recipes.make("joint")
+    region = regions.resolve(
+        domain,
+        nobody,
+        fit=fit,
+        prior=prior,
+        weight=weight,
+        error=lambda chart: recipes.expected_error(own, eps, chart),
+    )
+    rounding = None
+    if places is not None:
+        rounding = prepare(places, region, nobody, place="place", join=(), centroid=not isinstance(places, Grid))
+    setting = Setting(region, rounding)
+    chosen = [recipes.make(name) for name in (recipes.METHODS if methods is None else methods)]
+    chosen = [method for method in chosen if methods is not None or setting.chart(method) is not None]
+    if error is not None:
+        needed = {method.name: _epsilon(setting, method, float(error)) for method in chosen}
+        return pd.DataFrame({"eps": needed}, dtype=float).rename_axis("method").sort_values("eps")
+    rows = {}
+    for method in chosen:
+        try:
+            rows[method.name] = _summary(setting.displacements(method, eps, _enough(method)))
+        except InputError:  # of an epsilon that is too small or too large for it
+            if methods is not None:
+                raise
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "median", "p95"], dtype=float)
+    return table.rename_axis("method").sort_values("mean")
+
+
+def best_method(region: regions.Region, rounding: Rounding | None, eps: float) -> tuple[recipes.Method, regions.Region]:
+    """Return the method with the smallest expected error, and the region, without a prior that it does not use.
+
+    From public information only. A method that needs no places is considered only if it can use the prior.
+    """
+    setting = Setting(region, rounding)
+    candidates = [method for method in map(recipes.make, BEST) if setting.chart(method) is not None]
+    plain = replace(region, transport=None, record={k: v for k, v in region.record.items() if k != "prior"})
+    able = {m: region if setting.chart(m) is region.chart else plain for m in candidates}
+    candidates = [m for m in candidates if able[m] is region or isinstance(m, recipes.PlaceMethod)]
+    best = min(candidates, key=lambda method: setting.displacements(method, eps, FEW).mean())
+    return best, able[best]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A public region and places, on which methods are tried."""
+
+    region: regions.Region
+    rounding: Rounding | None
+
+    def chart(self, method: recipes.Method) -> Domain | None:
+        """Return the domain that the method works on: with the chart of the prior if it can; None if it cannot."""
+        if isinstance(method, recipes.PlaceMethod):
+            return None if self.rounding is None or not self.rounding.holds_points else self.region.domain
+        for domain in (self.region.chart, self.region.domain):
+            try:
+                method.check(domain)
+            except DomainError:
+                continue
+            return domain
+        return None
+
+    def displacements(self, method: recipes.Method, eps: float, n: int) -> np.ndarray:
+        """Return the errors of about n stand-ins, in metres."""
+        xy = self._stand_ins(n)
+        offsets = np.unique(np.append(np.arange(0, len(xy), LENGTH), len(xy)))
+        if isinstance(method, recipes.PlaceMethod):
+            if self.rounding is None:
+                raise InputError(f"{method.name} reports places of a public set; give it with `places`.")
+            points, secrets = self.rounding.points, self.rounding.nearest(xy)
+            which = recipes.choose(method, secrets, offsets, eps, points, self.region.domain, public_stream())
+            reports = points[which]
+        else:
+            domain = self.chart(method) or self.region.domain
+            reports = recipes.run(method, xy, offsets, eps, domain, public_stream())
+            reports = reports if self.rounding is None else self.rounding.places.round(reports)[1]
+        unit = 1.0 if isinstance(self.region.domain, Globe) else self.region.crs.axis_info[0].unit_conversion_factor
+        return distances(self.region.domain, xy, reports) * unit
+
+    def _stand_ins(self, n: int) -> np.ndarray:
+        if self.region.transport is None and self.rounding is not None:
+            places = self.rounding.places.some(n)
+            xy = self.region.domain.clip(places[np.arange(n) % len(places)])
+        else:
+            xy = self.region.chart.spread(n)
+        # In an order without a pattern, for methods that follow a trajectory.
+        return np.asfortranarray(xy[np.argsort(words(public_stream(), len(xy), np.uint64))])
+
+
+def _enough(method: recipes.Method) -> int:
+    """Return how many stand-ins to try; a trajectory over places is slow."""
+    return FEW if method.sequential and isinstance(method, recipes.PlaceMethod) else STAND_INS
+
+
+def _summary(metres: np.ndarray) -> list[float]:
+    return [float(np.mean(metres)), *np.quantile(metres, [0.5, 0.95]).tolist()]
+
+
+def _epsilon(setting: Setting, method: recipes.Method, error: float) -> float:
+    """Return the epsilon at which a method's mean error is this; errors fall with epsilon, on the same draws."""
+
+    def excess(logarithm: float) -> float:
+        eps = min(math.exp(logarithm), method.largest_eps)
+        mean = setting.displacements(method, eps, min(SOME, _enough(method))).mean()
+        return math.log(max(mean, 1e-12) / error)
+
+    low, high = math.log(RANGE[0]), math.log(min(RANGE[1], method.largest_eps))
+    if excess(low) <= 0:
+        return RANGE[0]
+    if excess(high) > 0:
+        return math.nan
+    return math.exp(brentq(excess, low, high, xtol=0.005))

@@ -1,0 +1,351 @@
+"""The ``domain=`` argument: from what a user gives to a public region in a planar working CRS, and back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pyproj
+import shapely
+from pyproj.exceptions import ProjError
+from shapely.geometry.base import BaseGeometry
+
+import geotracs.geo.crs as crs_
+import geotracs.geo.prior as priors
+from geotracs.core.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle, Transport
+from geotracs.core.domains.border import Border
+from geotracs.core.domains.polygon import FITS
+from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, quoted, warn
+from geotracs.geo.originals import Originals
+
+PIECES = 200
+"""Into how many pieces a border as long as the region is cut where the working CRS would bend it."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """A public region: its domain in the working CRS, and its shape in the CRS of the data.
+
+    Attributes
+    ----------
+    domain : Domain
+        Where the mechanisms work, in coordinates of `crs`.
+    crs, data_crs : pyproj.CRS
+        The working CRS and that of the data.
+    record : dict
+        What a reader of the release may know of the region.
+    shape : shapely geometry, optional
+        The region in the CRS of the data, longitudes counted on beyond 180 degrees; none for a disc and the globe.
+    transport : Transport, optional
+        The domain with the chart of its public density.
+    """
+
+    # A region that was fitted to private data is private, and so is the working CRS made for it: neither is shown.
+    domain: Domain = field(repr=False)
+    crs: pyproj.CRS = field(repr=False)
+    data_crs: pyproj.CRS = field(repr=False)
+    record: dict[str, Any]
+    shape: BaseGeometry | None = field(default=None, repr=False)
+    transport: Transport | None = field(default=None, repr=False)
+
+    @property
+    def chart(self) -> Domain:
+        """The domain as methods on a region see it."""
+        return self.transport or self.domain
+
+    def enter(self, xy: np.ndarray) -> np.ndarray:
+        """Bring locations into the working CRS."""
+        return crs_.transform(xy, self.data_crs, self.crs)
+
+    def contains(self, xy: np.ndarray, moved: np.ndarray) -> np.ndarray:
+        """Say which locations are inside, given in the CRS of the data and, ``moved``, in the working CRS."""
+        inside = np.isfinite(moved).all(axis=1)
+        if self.shape is None or self.crs == self.data_crs or isinstance(self.domain, Rectangle):
+            return inside & self.domain.contains(moved)
+        # Slanted borders are bent in the working CRS, if only by centimetres, and the shape is what was given.
+        return inside & Polygon(self.shape).contains(self._unwrapped(xy))
+
+    def _unwrapped(self, xy: np.ndarray) -> np.ndarray:
+        """Return degrees with the longitudes counted on as in the shape; other coordinates as they are."""
+        if not self.data_crs.is_geographic:
+            return xy
+        middle, turn = (self.shape.bounds[0] + self.shape.bounds[2]) / 2, crs_.turn(self.data_crs)
+        xy = xy.copy(order="F")
+        xy[:, 0] = middle + (xy[:, 0] - middle + turn / 2) % turn - turn / 2
+        return xy
+
+    def outline(self, crs: pyproj.CRS | None = None) -> BaseGeometry:
+        """Return a shape to draw, in the CRS of the data or another; longitudes may go beyond 180 degrees."""
+        shape, turn = self.shape, crs_.turn(self.data_crs)
+        if isinstance(self.domain, Globe):
+            degrees = crs_.degrees_per_unit(self.data_crs)
+            shape = shapely.box(*np.array([-180, self.domain.south, 180, self.domain.north]) / degrees)
+        elif isinstance(self.domain, Disc):
+            around = np.column_stack([np.linspace(0, 1, 361), np.ones(361)])
+            ring = crs_.transform(self.domain.from_unit(around), self.crs, self.data_crs)
+            if self.data_crs.is_geographic:
+                ring[:, 0] = np.unwrap(ring[:, 0], period=turn)
+            shape = shapely.Polygon(ring)
+        return shape if crs in (None, self.data_crs) else gpd.GeoSeries([shape], crs=self.data_crs).to_crs(crs).iloc[0]
+
+    def leave(self, xy: np.ndarray) -> np.ndarray:
+        """Bring reports back into the CRS of the data, where they are covered by the shape: rounding is undone."""
+        same = self.crs == self.data_crs
+        if self.shape is None or (same and not isinstance(self.domain, Parallelogram)):
+            return crs_.transform(xy, self.crs, self.data_crs)
+        polygon = isinstance(self.domain, Polygon)
+        unsure = np.flatnonzero(~self.domain.border.surely_covers(xy)) if polygon else np.arange(len(xy))
+        xy = self._unwrapped(crs_.transform(xy, self.crs, self.data_crs))
+        if isinstance(self.domain, Rectangle):
+            Rectangle(*self.shape.bounds).finish(xy)
+        else:
+            shapely.prepare(self.shape)
+            unsure = unsure[~shapely.intersects_xy(self.shape, xy[unsure, 0], xy[unsure, 1])]
+            if len(unsure):
+                xy[unsure] = Border(self.shape).pull_in(xy[unsure])
+        half = crs_.turn(self.data_crs) / 2
+        if not -half <= self.shape.bounds[0] <= self.shape.bounds[2] <= half:
+            xy[:, 0] = (xy[:, 0] + half) % (2 * half) - half
+        return xy
+
+
+def resolve(
+    domain: Any,
+    data: Originals,
+    *,
+    fit: str = "envelope",
+    crs: Any = None,
+    prior: Any = None,
+    weight: str | None = None,
+    error: Callable[[Domain], float] | None = None,
+) -> Region:
+    """Return the public region to work in.
+
+    Parameters
+    ----------
+    domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, one of `geotracs.domains`, or None
+        See `geotracs.perturb`. All but the layers are in the CRS of ``data``.
+    data : Originals
+        The private locations. Only their CRS is used, unless ``domain`` is None; and to warn if it is their extent.
+    prior, weight
+        See `geotracs.perturb`.
+    error : callable, optional
+        The expected error on a domain, for what is chosen by it.
+    """
+    fits = [*FITS, "transport", "best"]
+    if not isinstance(fit, str) or fit not in fits:
+        raise InputError(f"`fit` must be one of {fits}, got {quoted(fit)}.")
+    if weight is not None and prior is None:
+        raise InputError("`weight` is a column of the prior; give it with `prior`.")
+    charted = prior is not None or fit == "transport"
+    region = _region(domain, data, "envelope" if charted else fit, crs, error)
+    if charted and isinstance(region.domain, Globe):
+        raise DomainError('The globe has a chart of its own; leave out `prior` and fit="transport".')
+    weights, record = None, {"fit": "transport"}
+    if prior is not None:
+        weights, record["prior"] = priors.weights(prior, weight, region.domain, region.crs, data)
+    if charted or (fit == "best" and isinstance(region.domain, Polygon)):
+        both = [Transport(region.domain, weights, first=axis) for axis in (0, 1)]
+        best = both[0] if error is None else min(both, key=error)
+        if charted or error(best) < error(region.domain):
+            return replace(region, transport=best, record=region.record | record)
+    return region
+
+
+def _region(domain: Any, data: Originals, fit: str, crs: Any, error: Callable[[Domain], float] | None) -> Region:
+    working = None if crs is None else crs_.parse_planar(crs)
+    if isinstance(domain, Globe):
+        return _globe(domain, data.crs, working)
+    if isinstance(domain, Disc):
+        return _disc(domain, data.crs, working)
+    fitted = domain is None
+    shape = _extent(data) if fitted else _shape(domain, data.crs)
+    if not fitted and data.have_extent(shape.bounds):
+        warn(
+            "`domain` has the extent of the private data. If it was made from them it is not public, and the reports "
+            "and the record reveal it; give a public region.",
+            PrivacyWarning,
+        )
+    bounds = _wrapped(shape.bounds, data.crs)
+    working = working or crs_.working_crs(data.crs, shape.bounds)
+    if fit == "best":
+        fitted_ways = {way: _planar(domain, shape, data.crs, working, way)[0] for way in FITS}
+        fit = min(FITS, key=lambda way: error(fitted_ways[way]))
+    planar, kind = _planar(domain, shape, data.crs, working, fit)
+    if shape.equals(shapely.box(*shape.bounds)):
+        kind = "rectangle"  # as it was given, even if the working CRS bends it
+    record = {"kind": kind, "fitted": fitted}
+    if not fitted:
+        record |= {"bounds": bounds, "crs": crs_.label(data.crs)}
+    if isinstance(planar, Polygon):
+        record["fit"] = fit
+    return Region(planar, working, data.crs, record, shape)
+
+
+def recorded(record: dict[str, Any], crs: pyproj.CRS, domain: Any = None) -> Region | None:
+    """Return the region of a release again, as far as its record says it, or from the domain that it was made with.
+
+    Of a polygon the record holds only the bounds, and of a fitted region nothing: without ``domain`` there is none.
+    ``crs`` is that of a ``domain`` that has none.
+    """
+    known = record.get("domain", {})
+    fit = known.get("fit") if known.get("fit") in FITS else "envelope"
+    if domain is not None:
+        working = None if isinstance(domain, Globe) else record.get("crs")
+        return resolve(domain, Originals.nobody(crs), fit=fit, crs=working)
+    try:
+        domain = _from_record(known)
+        working = None if isinstance(domain, Globe) else record.get("crs")
+        return resolve(domain, Originals.nobody(crs_.parse(known["crs"])), fit=fit, crs=working)
+    except (KeyError, TypeError, ValueError, ProjError):  # not there, or not as we write it
+        return None
+
+
+def _from_record(known: dict[str, Any]) -> Any:
+    """Return the domain that a record tells, in its CRS."""
+    if known["kind"] == "globe":
+        return Globe(known["bounds"][1], known["bounds"][3])
+    if known["kind"] == "disc":
+        return Disc(tuple(known["centre"]), known["radius"])
+    if known["kind"] == "rectangle":
+        return tuple(float(number) for number in known["bounds"])
+    raise KeyError(known["kind"])
+
+
+def _globe(globe: Globe, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
+    if working is not None:
+        raise CRSError("The globe is worked on in degrees; leave out `crs`.")
+    if not crs.is_geographic:
+        raise CRSError("The globe needs data in degrees, e.g. gdf.to_crs('EPSG:4326'): no plane shows all of it.")
+    record = {"kind": "globe", "fitted": False, "bounds": [-180.0, globe.south, 180.0, globe.north], "crs": "EPSG:4326"}
+    return Region(globe, crs_.in_degrees(crs), crs, record)
+
+
+def _disc(disc: Disc, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
+    working = working or crs_.centred_crs(crs, disc.centre)
+    centre = crs_.transform(np.array([disc.centre]), crs, working)[0]
+    if not np.isfinite(centre).all():
+        raise DomainError("The centre of the disc does not exist in the CRS of the data.")
+    metres = working.axis_info[0].unit_conversion_factor
+    if disc.radius > 2e7:
+        raise DomainError("`radius` of a disc must be at most 20,000 km, half of the Earth's circumference.")
+    planar = Disc(tuple(centre.tolist()), disc.radius / metres)
+    record = {
+        "kind": "disc",
+        "fitted": False,
+        "centre": list(disc.centre),
+        "radius": disc.radius,
+        "crs": crs_.label(crs),
+    }
+    return Region(planar, working, crs, record)
+
+
+def _extent(data: Originals) -> BaseGeometry:
+    warn(
+        "`domain` was not given, so it is fitted to the data: the extent of private data is private, and every "
+        "report reveals something of it. Give a public region, e.g. domain=(xmin, ymin, xmax, ymax).",
+        PrivacyWarning,
+    )
+    bounds = data.bounds
+    if not (bounds[0] < bounds[2] and bounds[1] < bounds[3]):
+        raise DomainError(
+            "`domain` cannot be fitted: the locations span no area. Give a public region, e.g. "
+            "domain=(xmin, ymin, xmax, ymax)."
+        )
+    return shapely.box(*bounds)
+
+
+def _shape(domain: Any, crs: pyproj.CRS) -> BaseGeometry:
+    """Return the region as a polygon in the CRS of the data."""
+    if isinstance(domain, Rectangle):
+        return shapely.box(domain.xmin, domain.ymin, domain.xmax, domain.ymax)
+    if isinstance(domain, Parallelogram):
+        return shapely.Polygon(domain.vertices)
+    if isinstance(domain, (gpd.GeoSeries, gpd.GeoDataFrame)):
+        if domain.crs is None:
+            raise CRSError("`domain` has no CRS; set it with domain.set_crs(...).")
+        layer = domain.geometry.dropna()
+        return _checked(_repaired(layer).to_crs(crs).union_all(), crs)
+    if isinstance(domain, Polygon):
+        domain = domain.geometry
+    if isinstance(domain, BaseGeometry):
+        return _checked(_repaired(gpd.GeoSeries([domain])).iloc[0], crs)
+    if isinstance(domain, (Sequence, np.ndarray)) and not isinstance(domain, str):
+        return _box(domain, crs)
+    raise InputError(
+        "`domain` must be a bounding box (xmin, ymin, xmax, ymax), a shapely geometry, a GeoSeries or GeoDataFrame, "
+        f"or one of geotracs.domains, got {type(domain).__name__}."
+    )
+
+
+def _box(bbox: Sequence[float], crs: pyproj.CRS) -> BaseGeometry:
+    if len(bbox) != 4 or not all(isinstance(value, Real) for value in bbox):
+        raise DomainError("`domain` as a bounding box needs four numbers: (xmin, ymin, xmax, ymax).")
+    xmin, ymin, xmax, ymax = (float(value) for value in bbox)
+    if not np.all(np.isfinite([xmin, ymin, xmax, ymax])):
+        raise DomainError("`domain` holds NaN or infinite numbers; four finite ones are needed.")
+    if crs.is_geographic and xmin > xmax:  # across the antimeridian
+        xmax += crs_.turn(crs)
+    if xmin >= xmax or ymin >= ymax:
+        raise DomainError("`domain` has no area: (xmin, ymin, xmax, ymax) needs xmin < xmax and ymin < ymax.")
+    return shapely.box(xmin, ymin, xmax, ymax)
+
+
+def _repaired(layer: gpd.GeoSeries) -> gpd.GeoSeries:
+    if not np.isfinite(shapely.get_coordinates(np.asarray(layer.values))).all():
+        raise DomainError("`domain` holds NaN or infinite coordinates.")
+    invalid = ~layer.is_valid & ~layer.is_empty
+    if not invalid.any():
+        return layer
+    warn(f"`domain` was not valid ({shapely.is_valid_reason(layer[invalid].iloc[0]).split('[')[0]}) and was repaired.")
+    return layer.make_valid()
+
+
+def _checked(geometry: BaseGeometry | None, crs: pyproj.CRS) -> BaseGeometry:
+    if geometry is None or geometry.is_empty:
+        raise DomainError("`domain` is empty; a public polygon is needed.")
+    parts = shapely.get_parts(shapely.force_2d(geometry))
+    parts = shapely.get_parts(parts[np.isin(shapely.get_type_id(parts), [3, 6, 7])])
+    shape = shapely.union_all(parts[shapely.area(parts) > 0]) if len(parts) else shapely.Polygon()
+    if shape.is_empty or not shape.area > 0:
+        raise DomainError("`domain` has no area; a public polygon is needed.")
+    if not np.isfinite(shape.bounds).all():
+        raise DomainError("`domain` cannot be brought into the CRS of the data; is its CRS right?")
+    turn = crs_.turn(crs)
+    if shape.bounds[2] - shape.bounds[0] > turn / 2:  # perhaps in two parts on both sides of the antimeridian
+        parts = shapely.get_parts(shape)
+        west = shapely.bounds(parts)[:, 2] <= 0
+        parts[west] = shapely.transform(parts[west], lambda xy: xy + np.array([turn, 0]))
+        moved = shapely.union_all(parts)
+        shape = moved if moved.bounds[2] - moved.bounds[0] < turn / 2 else shape
+    return shape
+
+
+def _planar(domain: Any, shape: BaseGeometry, crs: pyproj.CRS, working: pyproj.CRS, fit: str) -> tuple[Domain, str]:
+    """Return the region in the working CRS, in the simplest form that it has there."""
+    straight = working == crs or crs_.keeps_lines(crs, working)
+
+    def move(xy: np.ndarray) -> np.ndarray:
+        moved = crs_.transform(xy, crs, working)
+        if not np.isfinite(moved).all():
+            raise DomainError("`domain` cannot be brought into the working CRS; give another one with `crs`.")
+        return moved
+
+    if straight and shape.equals(shapely.box(*shape.bounds)):
+        return Rectangle(*move(np.reshape(shape.bounds, (2, 2))).ravel().tolist()), "rectangle"
+    if straight and isinstance(domain, Parallelogram):
+        origin, u, _, v = move(domain.vertices)
+        return Parallelogram(origin, u - origin, v - origin), "parallelogram"
+    if not straight:
+        xmin, ymin, xmax, ymax = shape.bounds
+        shape = shapely.segmentize(shape, max(xmax - xmin, ymax - ymin) / PIECES)
+    return Polygon(shapely.make_valid(shapely.transform(shape, move)), fit), "polygon"
+
+
+def _wrapped(bounds: crs_.Bounds, crs: pyproj.CRS) -> list[float]:
+    """Return bounds with longitudes up to 180 degrees; west > east means across the antimeridian."""
+    xmin, ymin, xmax, ymax = (float(value) for value in bounds)
+    turn = crs_.turn(crs)
+    return [xmin, ymin, xmax - turn if xmax > turn / 2 else xmax, ymax]

@@ -1,0 +1,172 @@
+"""The ``round_to=`` argument: from a layer or a grid to places in the working CRS, and back to labelled rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+
+import geotracs.geo.crs as crs_
+from geotracs.core.domains import Disc, Globe
+from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
+from geotracs.geo.originals import Originals, derived_from
+from geotracs.core.places import Cells, Grid, Points, Shapes
+from geotracs.geo.region import Region
+
+POINT = 0
+MOST = 2**22
+"""How many places a method over places can take."""
+TORN = 1.5e7
+"""Wider than this in metres, a shape was torn by the projection."""
+
+
+@dataclass(frozen=True, repr=False)  # its places may be cells over a region that was fitted to private data
+class Rounding:
+    """Places for one region.
+
+    Attributes
+    ----------
+    places : Points, Shapes or Cells
+        In the working CRS.
+    table : DataFrame, or str
+        A row a place: its label, and what is joined to the release. The name of the label column for cells, whose
+        labels are their numbers.
+    exact : array, optional
+        Where point places are in the CRS of the data, to the last digit.
+    """
+
+    places: Points | Shapes | Cells
+    table: pd.DataFrame | str
+    exact: np.ndarray | None = None
+
+    def attributes(self, which: np.ndarray) -> pd.DataFrame:
+        """Return the rows of the table for these places."""
+        return pd.DataFrame({self.table: which}) if isinstance(self.table, str) else self.table.iloc[which]
+
+    def apply(self, reports: np.ndarray, region: Region) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of each report's place, and where it is in the CRS of the data."""
+        return self._leave(*self.places.round(reports), region)
+
+    @property
+    def holds_points(self) -> bool:
+        """Whether every place is one point and there are not too many for a method over places."""
+        lines_or_areas = isinstance(self.places, Shapes) and not self.places.centroid
+        return self.places.count <= MOST and not lines_or_areas
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """Where all places are, one point each, for a method whose reports are places."""
+        if self.places.count > MOST:
+            raise InputError(
+                f"`round_to` has {self.places.count:,} places; a method over places takes at most {MOST:,}. Take a "
+                'coarser grid or fewer places, or method="tracs-c", which rounds to any number of them.'
+            )
+        if isinstance(self.places, Shapes) and not self.places.centroid:
+            raise InputError(
+                "`round_to` holds lines or areas, and a method over places reports points; use centroid=True to report "
+                "their centroids."
+            )
+        return self.places.some(self.places.count)
+
+    def nearest(self, xy: np.ndarray) -> np.ndarray:
+        """Return the number of each location's place."""
+        return self.places.round(xy)[0]
+
+    def locate(self, which: np.ndarray, region: Region) -> np.ndarray:
+        """Return where these of `points` are in the CRS of the data."""
+        return self._leave(which, self.points[which], region)[1]
+
+    def _leave(self, which: np.ndarray, xy: np.ndarray, region: Region) -> tuple[np.ndarray, np.ndarray]:
+        if self.exact is not None:
+            return which, self.exact[which]
+        if isinstance(self.places, Cells):  # a cell may reach out of the region with its middle
+            xy = np.asfortranarray(xy)
+            region.domain.finish(xy)
+            return which, region.leave(xy)
+        return which, crs_.transform(xy, region.crs, region.data_crs)
+
+
+def prepare(
+    round_to: Any, region: Region, data: Originals, *, place: str, join: Sequence[str], centroid: bool
+) -> Rounding:
+    """Return the places of a layer or a grid.
+
+    Parameters
+    ----------
+    round_to : GeoDataFrame, GeoSeries or Grid
+    data : Originals
+        The private locations; only to warn when they are the layer themselves.
+    place, join, centroid
+        See `geotracs.perturb`.
+    """
+    if isinstance(round_to, Grid):
+        if join or centroid:
+            raise InputError("`join` and `centroid` are for layers; a grid has cells only.")
+        return _grid(round_to, region, place)
+    if not isinstance(round_to, (gpd.GeoDataFrame, gpd.GeoSeries)):
+        raise InputError(
+            f"`round_to` must be a GeoDataFrame, a GeoSeries or a geotracs.places.Grid, got {type(round_to).__name__}."
+        )
+    if isinstance(round_to, gpd.GeoDataFrame) and round_to.active_geometry_name is None:
+        raise InputError("`round_to` has no active geometry column; choose one with round_to.set_geometry(...).")
+    if round_to.crs is None:
+        raise CRSError("`round_to` has no CRS; set it with round_to.set_crs(...).")
+    join = _checked_join(round_to, join)
+    layer = round_to[~(round_to.geometry.isna() | round_to.geometry.is_empty).to_numpy()]
+    if derived_from(layer.geometry, data):
+        warn("`round_to` has the coordinates of the private data: rounding to it publishes them.", PrivacyWarning)
+    moved = layer.geometry.to_crs(region.crs)
+    bounds = moved.bounds.to_numpy() * region.crs.axis_info[0].unit_conversion_factor
+    # A shape on the other side of the Earth is torn by the projection, and would run across the region.
+    usable = np.isfinite(bounds).all(axis=1) & (bounds[:, 2] - bounds[:, 0] < TORN)
+    layer, moved = layer[usable], moved[usable]
+    if layer.empty:
+        raise InputError("`round_to` has no place with a geometry that exists in the working CRS.")
+    table = pd.DataFrame({place: layer.index} | {name: layer[name].array for name in join})
+    geometries = shapely.force_2d(np.asarray(moved.values))
+    _warn_if_outside(geometries, region)
+    if np.all(shapely.get_type_id(geometries) == POINT):
+        exact = shapely.get_coordinates(np.asarray(layer.geometry.to_crs(region.data_crs).values))
+        xy = shapely.get_coordinates(geometries)
+        return Rounding(Points(xy, on_sphere=isinstance(region.domain, Globe)), table, exact)
+    if isinstance(region.domain, Globe):
+        raise InputError("On the globe reports can be rounded to points only.")
+    return Rounding(Shapes(geometries, centroid=centroid), table)
+
+
+def _checked_join(layer: gpd.GeoDataFrame | gpd.GeoSeries, join: Sequence[str]) -> list[str]:
+    if isinstance(join, str):
+        raise InputError(f"`join` must be a list of column names, got {join!r}; use join=[{join!r}].")
+    columns = [] if isinstance(layer, gpd.GeoSeries) else [c for c in layer.columns if c != layer.geometry.name]
+    for name in join:
+        if columns.count(name) != 1:
+            raise InputError(f"`round_to` has no column {name!r} to join; its columns are {[str(c) for c in columns]}.")
+    return list(join)
+
+
+def _grid(grid: Grid, region: Region, place: str) -> Rounding:
+    if isinstance(region.domain, Globe):
+        raise InputError("A grid of equal cells does not fit the globe; round to a layer of points there.")
+    xy = shapely.get_coordinates(_outline(region))
+    cells = grid.over((*xy.min(axis=0), *xy.max(axis=0)), region.crs.axis_info[0].unit_conversion_factor)
+    return Rounding(cells, place)
+
+
+def _warn_if_outside(geometries: np.ndarray, region: Region) -> None:
+    if isinstance(region.domain, Globe):
+        return
+    outline = _outline(region)
+    shapely.prepare(outline)
+    if not shapely.intersects(outline, geometries).any():
+        warn("All places of `round_to` lie outside the domain; every report is moved out of it. Are both CRSs right?")
+
+
+def _outline(region: Region) -> shapely.Polygon:
+    """Return the rectangle or the disc in which the mechanisms work."""
+    if isinstance(region.domain, Disc):
+        return shapely.Point(region.domain.centre).buffer(region.domain.radius)
+    return shapely.Polygon(region.domain.frame.vertices)

@@ -1,0 +1,391 @@
+"""GeoDataFrame <-> arrays: locations in trajectory order, and back to rows."""
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+
+import geotracs.geo.leaks as leaks
+from geotracs.errors import CRSError, InputError, quoted, warn
+
+POINT, LINE = 0, 1
+GEOMETRY_TYPES = (
+    "Point", "LineString", "LinearRing", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "Collection",
+)  # fmt: skip
+SHOWN = 5
+"""How many row labels an error names at most."""
+
+
+@dataclass(frozen=True, repr=False)
+class Tracks:
+    """The locations of a frame, in the order of its rows or trajectory after trajectory.
+
+    Attributes
+    ----------
+    xy : array of shape (n, 2)
+        Locations in the frame's CRS; each coordinate is contiguous, which makes the arithmetic fast.
+    codes : array of int
+        The number of each row's trajectory, for the rows that hold locations: 0, 1, ... as they first appear.
+    counts : array of int, or None
+        How many locations each of these rows holds; None for points.
+    times : array, or None
+        The time of each of these rows.
+    offsets : array of int, or None
+        Where each trajectory begins, and n at the end; None when the locations are in the order of the rows.
+    order : array of int, or None
+        Which location of the frame each of `xy` is; None when they are in the frame's order.
+    geometry : array of shapely geometries, or None
+        The frame's geometries; missing and empty ones hold no location. None for points that come as coordinates.
+    present : array of bool
+        Which rows hold locations.
+    """
+
+    xy: np.ndarray
+    codes: np.ndarray
+    counts: np.ndarray | None
+    times: np.ndarray | None
+    offsets: np.ndarray | None
+    order: np.ndarray | None
+    geometry: np.ndarray | None
+    present: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<Tracks of {len(self.xy)} locations>"
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Number of locations of each trajectory."""
+        return np.diff(self.offsets) if self.offsets is not None else np.bincount(self.codes, self.counts).astype(int)
+
+    @property
+    def are_lines(self) -> bool:
+        """Whether rows hold several locations."""
+        return self.counts is not None
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Which row of the frame each of `xy` is in."""
+        rows = np.repeat(np.arange(len(self.geometry)), shapely.get_num_coordinates(self.geometry))
+        return rows if self.order is None else rows[self.order]
+
+    @property
+    def row_starts(self) -> np.ndarray | None:
+        """Where each row that holds locations begins in `xy`; None for points, which are rows of their own."""
+        if self.counts is None:
+            return None
+        counts = self.counts if self.offsets is None else self.counts[self._row_order()]
+        return np.append(0, np.cumsum(counts))[:-1]
+
+    def grouped(self) -> "Tracks":
+        """Return the locations trajectory after trajectory, each in the order of its times, then of its rows."""
+        rows = _row_order(self.codes, self.times)
+        codes, counts = self.codes, np.ones(len(self.codes), dtype=np.int64) if self.counts is None else self.counts
+        order, xy = None, self.xy
+        if rows is not None:
+            order = _location_order(rows, counts)
+            codes, counts, xy = codes[rows], counts[rows], np.asfortranarray(xy[order])
+        first_rows = np.flatnonzero(np.diff(codes, prepend=-1))
+        offsets = np.append(np.append(0, np.cumsum(counts))[first_rows], len(xy))
+        return replace(self, xy=xy, order=order, offsets=offsets)
+
+    def head(self, locations: int, rows: int) -> "Tracks":
+        """Return the first locations, which are those of the first rows; only in the order of the frame."""
+        present = self.present[:rows]
+        few = np.count_nonzero(present)
+        return replace(
+            self,
+            xy=self.xy[:locations],
+            codes=self.codes[:few],
+            counts=None if self.counts is None else self.counts[:few],
+            times=None if self.times is None else self.times[:few],
+            offsets=None if self.offsets is None else np.append(self.offsets[self.offsets < locations], locations),
+            geometry=None if self.geometry is None else self.geometry[:rows],
+            present=present,
+        )
+
+    def per_location(self, values: np.ndarray) -> np.ndarray:
+        """Return the value of each location's trajectory."""
+        if self.offsets is not None:
+            return np.repeat(values, self.lengths)
+        return values[self.codes] if self.counts is None else np.repeat(values[self.codes], self.counts)
+
+    def in_frame_order(self, values: np.ndarray) -> np.ndarray:
+        """Return one value per location, in the order of the frame."""
+        if self.order is None:
+            return values
+        moved = np.empty_like(values)
+        moved[self.order] = values
+        return moved
+
+    def rebuild(self, xy: np.ndarray) -> np.ndarray:
+        """Return the geometries with other coordinates; missing and empty ones stay as they are."""
+        xy = self.in_frame_order(xy)
+        rebuilt = self.geometry.copy()
+        if not self.present.any():
+            return rebuilt
+        if self.are_lines:
+            rebuilt[self.present] = shapely.set_coordinates(shapely.force_2d(self.geometry[self.present]), xy)
+        else:
+            with _no_garbage():
+                rebuilt[self.present] = shapely.points(xy)
+        return rebuilt
+
+    def _row_order(self) -> np.ndarray | slice:
+        rows = _row_order(self.codes, self.times)
+        return slice(None) if rows is None else rows
+
+
+def read(
+    gdf: gpd.GeoDataFrame, trajectory: str | None = None, time: str | None = None, *, grouped: bool = True
+) -> Tracks:
+    """Return the locations of a frame of points or lines.
+
+    Points are grouped by the ``trajectory`` column (without one they are one trajectory) and ordered by the ``time``
+    column (without one, or where times are equal, by row). Each line is a trajectory unless ``trajectory`` groups them.
+    With ``grouped=False`` they stay in the order of the rows.
+    """
+    check(gdf)
+    columns = [name for name in (trajectory, time) if name is not None]
+    check_columns(gdf, columns)
+    geometry = np.asarray(gdf.geometry.values)
+    present = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
+    kind = _check_types(geometry[present])
+    if np.any(shapely.has_z(geometry)) or (hasattr(shapely, "has_m") and np.any(shapely.has_m(geometry))):
+        warn("Z and M values are dropped: only x and y are perturbed, and the others may be private.")
+    xy = np.asfortranarray(shapely.get_coordinates(geometry))
+    counts = None if kind == POINT else shapely.get_num_coordinates(geometry[present]).astype(np.int64)
+    _check_finite(xy, counts, gdf.index[present])
+    tracks = _tracks(gdf, trajectory, time, xy, counts, geometry, present)
+    return tracks.grouped() if grouped else tracks
+
+
+def read_points(
+    table: pd.DataFrame, xy: np.ndarray, present: np.ndarray, trajectory: str | None, time: str | None
+) -> Tracks:
+    """Return finite points that come as coordinates, in the order of the rows; the table has the other columns."""
+    return _tracks(table, trajectory, time, xy, None, None, present)
+
+
+def _tracks(
+    table: pd.DataFrame,
+    trajectory: str | None,
+    time: str | None,
+    xy: np.ndarray,
+    counts: np.ndarray | None,
+    geometry: np.ndarray | None,
+    present: np.ndarray,
+) -> Tracks:
+    codes = _codes(table, trajectory, present, POINT if counts is None else LINE)
+    own = None if time is None else times(table, time)[present]
+    return Tracks(xy, codes, counts, own, None, None, geometry, present)
+
+
+def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
+    """Refuse what is not a GeoDataFrame with an active geometry and a CRS."""
+    if not isinstance(gdf, gpd.GeoDataFrame):
+        kind = f"{type(gdf).__module__.partition('.')[0]}.{type(gdf).__name__}"
+        raise InputError(f"The {name} must be a GeoDataFrame of geopandas, got a {kind}.")
+    if gdf.active_geometry_name is None or gdf.active_geometry_name not in gdf.columns:
+        raise InputError(f"The {name} has no active geometry column; choose one with gdf.set_geometry(...).")
+    if (gdf.columns == gdf.active_geometry_name).sum() > 1:
+        raise InputError(f"The {name} has several columns named {gdf.active_geometry_name!r}; rename all but one.")
+    if gdf.crs is not None and gdf.crs.is_geocentric:
+        raise CRSError(f"The {name} is in a geocentric CRS, where x and y are no place; use gdf.to_crs('EPSG:4326').")
+    if gdf.crs is None:
+        raise CRSError(
+            f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326'), or on "
+            "the command line --input-crs EPSG:4326."
+        )
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """While millions of objects are made that all stay: the collector would look through them again and again."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collected:
+            gc.enable()
+
+
+def output(
+    gdf: gpd.GeoDataFrame,
+    geometry: np.ndarray,
+    kept: list[str],
+    added: pd.DataFrame | None = None,
+) -> gpd.GeoDataFrame:
+    """Return a new frame with the given geometries, only the kept columns, added ones for its points, and no attrs."""
+    active = gdf.active_geometry_name
+    out = gdf[[column for column in gdf.columns if column in {*kept, active}]].copy()
+    for column in kept:
+        if isinstance(out[column].dtype, pd.CategoricalDtype):  # unused categories may name people who are not in it
+            out[column] = out[column].cat.remove_unused_categories()
+    if isinstance(out.index, pd.MultiIndex):
+        out.index = out.index.remove_unused_levels()
+    elif isinstance(out.index, pd.CategoricalIndex):
+        out.index = out.index.remove_unused_categories()
+    out[active] = gpd.GeoSeries(gpd.array.GeometryArray(geometry, crs=gdf.crs), index=out.index)
+    if added is not None:
+        rows = np.flatnonzero(~(shapely.is_missing(geometry) | shapely.is_empty(geometry)))
+        aligned = added.set_axis(rows).reindex(range(len(out))).set_axis(out.index)
+        for position, column in enumerate(added.columns, start=out.columns.get_loc(active)):
+            out.insert(position, column, aligned[column])
+    out.attrs = {}
+    return out
+
+
+def kept_columns(
+    gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, trajectory: str | None = None, time: str | None = None
+) -> list[str]:
+    """Return the columns of a release: trajectory, time and what ``keep`` asks for.
+
+    Say which are lost, and warn of those that tell where the rows were.
+    """
+    always = [name for name in (trajectory, time) if name is not None]
+    others = [column for column in gdf.columns if column not in {*always, gdf.active_geometry_name}]
+    if isinstance(keep, str) and keep == "all":
+        asked = others
+    elif isinstance(keep, str):
+        raise InputError(f'`keep` must be a list of column names or "all", got {keep!r}; use keep=[{keep!r}].')
+    else:
+        asked = list(keep or [])
+    check_columns(gdf, asked)
+    lost = [str(column) for column in others if column not in asked]
+    if keep is None and lost:
+        warn(
+            f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
+            "keep=[...] (--keep) for those that do not, or keep=[] (--keep none) to leave this message out."
+        )
+    kept = [column for column in gdf.columns if column in {*asked, *always}]
+    leaks.warn_of_columns(gdf, kept, trajectory, time)
+    return kept
+
+
+def check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
+    """Refuse names of columns that are not there, or several times, or hold the geometries."""
+    for name in names:
+        if pd.api.types.is_list_like(name) and not isinstance(name, tuple):
+            raise InputError(f"A column must be given by its name, got {type(name).__name__}.")
+        count = sum(column == name for column in gdf.columns)
+        if count == 0:
+            raise InputError(f"There is no column {quoted(name)}; the columns are {[str(c) for c in gdf.columns]}.")
+        if count > 1:
+            raise InputError(f"There are {count} columns named {name!r}; rename all but one.")
+        if name == gdf.active_geometry_name:
+            raise InputError(f"{name!r} is the geometry column and cannot be used here.")
+
+
+def _check_types(geometry: np.ndarray) -> int:
+    kinds, counts = np.unique(shapely.get_type_id(geometry), return_counts=True)
+    if len(kinds) == 0:
+        return POINT
+    if len(kinds) == 1 and kinds[0] in (POINT, LINE):
+        return int(kinds[0])
+    names = [GEOMETRY_TYPES[kind] for kind in kinds]
+    found = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
+    raise InputError(
+        f"The geometries must be all Point or all LineString, got {found}. Use gdf.explode() for multi-part "
+        "geometries, and gdf.boundary or gdf.centroid for areas."
+    )
+
+
+def _check_finite(xy: np.ndarray, counts: np.ndarray | None, index: pd.Index) -> None:
+    if np.isfinite(xy.sum()) or np.isfinite(xy).all():
+        return
+    rows = np.repeat(np.arange(len(index)), 1 if counts is None else counts)
+    bad = np.bincount(rows, ~np.isfinite(xy).all(axis=1)) > 0
+    raise InputError(
+        f"{bad.sum()} row(s) have NaN or infinite coordinates, e.g. {_labels(index, bad)}; set their geometry to None "
+        "or drop them."
+    )
+
+
+def _codes(gdf: gpd.GeoDataFrame, trajectory: str | None, present: np.ndarray, kind: int) -> np.ndarray:
+    """Return the number of each present row's trajectory."""
+    if trajectory is None:
+        return np.zeros(present.sum(), dtype=np.int64) if kind == POINT else np.arange(present.sum())
+    try:
+        codes, _ = pd.factorize(gdf[trajectory])
+    except TypeError:
+        raise InputError(f"The trajectory column {trajectory!r} holds lists or the like; labels are needed.") from None
+    missing = (codes < 0) & present
+    if missing.any():
+        raise InputError(
+            f"{missing.sum()} row(s) have no value in the trajectory column {trajectory!r}, e.g. "
+            f"{_labels(gdf.index, missing)}; fill them in or drop them."
+        )
+    return codes if present.all() else pd.factorize(codes[present])[0]
+
+
+def times(gdf: gpd.GeoDataFrame, time: str) -> np.ndarray:
+    """Return the time column as sortable numbers."""
+    column = gdf[time]
+    if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(column):
+        raise InputError(f"The time column {time!r} must hold times or numbers, got {column.dtype}.")
+    if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_timedelta64_dtype(column)):
+        column = _parsed(column, time)
+    missing = column.isna().to_numpy()
+    if missing.any():
+        raise InputError(
+            f"{missing.sum()} row(s) have no value in the time column {time!r}, e.g. "
+            f"{_labels(gdf.index, missing)}; fill them in or drop them."
+        )
+    return column.to_numpy() if pd.api.types.is_numeric_dtype(column) else column.astype("int64").to_numpy()
+
+
+def _parsed(column: pd.Series, time: str) -> pd.Series:
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return column
+    try:
+        parsed = pd.to_datetime(column, format="ISO8601")
+    except (ValueError, TypeError):
+        raise InputError(
+            f"The time column {time!r} does not hold times of one kind and time zone; convert it first, e.g. "
+            f"pd.to_datetime(gdf[{time!r}], utc=True)."
+        ) from None  # pandas quotes the values
+    if not pd.api.types.is_datetime64_any_dtype(parsed):
+        raise InputError(
+            f"The time column {time!r} mixes time zones; convert it first, e.g. "
+            f"pd.to_datetime(gdf[{time!r}], utc=True)."
+        )
+    try:
+        return parsed.dt.as_unit("ns")  # pandas would choose the unit by what it sees, and rows may come in batches
+    except pd.errors.OutOfBoundsDatetime:
+        return parsed
+
+
+def _row_order(codes: np.ndarray, times: np.ndarray | None) -> np.ndarray | None:
+    """Return the order by trajectory, then time, then row; None when the rows are in it already."""
+    step = np.diff(codes)
+    if times is None:
+        return None if np.all(step >= 0) else np.argsort(codes, kind="stable")
+    if np.all((step > 0) | ((step == 0) & (times[1:] >= times[:-1]))):
+        return None
+    return np.lexsort((times, codes))
+
+
+def _location_order(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the order of locations that puts rows of ``counts`` locations each in the order ``rows``."""
+    if np.all(counts == 1):
+        return rows
+    begins = np.append(0, np.cumsum(counts))[rows]
+    lengths = counts[rows]
+    within = np.arange(lengths.sum()) - np.repeat(np.append(0, np.cumsum(lengths))[:-1], lengths)
+    return np.repeat(begins, lengths) + within
+
+
+def _labels(index: pd.Index, rows: np.ndarray) -> str:
+    """Name a few rows: by label, or by position where labels could be coordinates themselves."""
+    first = np.flatnonzero(rows)[:SHOWN]
+    labels = index[first].tolist()
+    if index.name not in leaks.CURVES and all(isinstance(label, int) for label in labels):
+        return ", ".join(repr(label) for label in labels)
+    return ", ".join(f"row {position}" for position in first)

@@ -1,0 +1,250 @@
+"""Files of any size, in bounded memory: read a batch of rows, perturb it, write it."""
+
+import glob
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+
+import geotracs.release.blocks as blocks
+import geotracs.io.files as files
+import geotracs.geo.tracks as frames
+import geotracs.release.plan as plans
+import geotracs.core.randomness as randomness
+import geotracs.release.file.sinks as sinks
+import geotracs.release.file.wkb as wkb
+from geotracs.core.budget import Guarantee
+from geotracs.errors import InputError, PrivacyWarning, quoted, sealed, warn
+from geotracs.geo.originals import Originals, coordinates, some_coordinates
+from geotracs.release.frame import perturb, planned
+from geotracs.release.file.release import Release, count
+from geotracs.release.file.sorting import sort_out_of_core
+from geotracs.release.file.sources import Source, open_source
+from geotracs.io.troubles import described, told
+
+AT_ONCE = 2**20
+"""Files of up to so many rows are perturbed at once..."""
+BATCH = 2**18
+"""...and larger ones in batches of so many."""
+SAMPLE = 10_000
+"""How many rows are looked at before a release is planned."""
+SORTING = ".sorting"
+
+
+@sealed
+def perturb_file(
+    src: str | Path,
+    dst: str | Path,
+    eps: float,
+    method: str = "joint",
+    *,
+    keep: str | Sequence[str] | None = None,
+    rng: int | np.random.Generator | None = None,
+    batch_rows: int | None = None,
+    sort: bool = False,
+    temporary: str | Path | None = None,
+    overwrite: bool = False,
+    quote_formulas: bool = False,
+    layer: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    input_crs: Any = None,
+    allow_remote: bool = False,
+    workers: int | None = None,
+    progress: bool | None = None,
+    **arguments: Any,
+) -> Guarantee:
+    """Perturb a file of any size into another, in bounded memory; what `perturb` does to a frame.
+
+    Parameters
+    ----------
+    src : path
+        Anything that `geotracs.files.read` reads, or a folder of GeoParquet files.
+    dst : path
+        The ending of its name says the kind of file; a name without one is a folder of GeoParquet files, if ``src`` is
+        one. It appears only when it is complete.
+    eps, method, keep, rng, workers
+        As for `perturb`.
+    batch_rows : int, optional
+        About how many rows are in memory at a time; by default a quarter of a million. The result does not depend on
+        it. A file of at most that many rows (by default a million) is read at once, and may then be in any order.
+    sort : bool
+        Bring the rows of a trajectory together, in the order of their times, on disk; trajectories are in an order of
+        their own, and released in it. Otherwise a method that looks back, such as "tracs-d", needs all rows of a
+        trajectory together, in the order of their times.
+    temporary : path, optional
+        A folder for what ``sort`` writes to disk: the original rows, in a folder that only you can read and that is
+        removed in the end. By default the folder of ``src``, so that they are where the originals are anyway.
+    overwrite, quote_formulas
+        As for `geotracs.files.write`.
+    layer, x, y, input_crs, allow_remote
+        As for `geotracs.files.read`, where ``input_crs`` is called ``crs``.
+    progress : bool, optional
+        Show a progress bar; by default in a terminal.
+    **arguments
+        Other arguments of `perturb`: ``domain``, ``trajectory``, ``time``, ``unit``, ``round_to``, ...
+
+    Returns
+    -------
+    Guarantee
+        What the release promises. GeoParquet and GeoPackage files carry it, too.
+
+    Notes
+    -----
+    ``unit="trajectory"`` reads the file twice, first to count, and so does a CSV file, to see what its columns hold.
+    "ngram" and "atp" keep whole trajectories in memory; "tracs-d" only the last report of one.
+
+    Examples
+    --------
+    >>> import geotracs, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> city = geotracs.datasets.sample_city(people=3, seed=1)
+    >>> city.tracks.to_parquet(folder / "tracks.parquet")
+    >>> guarantee = perturb_file(
+    ...     folder / "tracks.parquet", folder / "private.parquet", 4, "tracs-d",
+    ...     domain=city.boundary.total_bounds, trajectory="person", time="t", keep=[],
+    ... )
+    >>> guarantee.locations == len(city.tracks)
+    True
+    """
+    blocks.check_workers(workers)
+    if batch_rows is not None and (not isinstance(batch_rows, (int, np.integer)) or batch_rows < 1):
+        raise InputError(f"`batch_rows` must be a whole number of at least 1, got {quoted(batch_rows)}.")
+    original = Path(str(src).partition("|")[0])
+    _check_apart(original, Path(dst))
+    dst = files.check_free(dst, overwrite=overwrite, folder=os.path.isdir(original))
+    given = {"keep": keep, "rng": rng, **arguments}
+    reading = {"layer": layer, "x": x, "y": y, "crs": input_crs, "allow_remote": allow_remote}
+    with files.quiet_gdal(original, remote=allow_remote):
+        source = open_source(src, progress=progress, **reading)
+    if not sort and files.has_ending(source.path, files.CURVE) and not files.has_ending(dst, files.CURVE):
+        warn(
+            "The rows of a FlatGeobuf file are in the order of a curve through their locations, and so are those of "
+            "the release: their order tells where they were. Use --sort (sort=True), or release a .fgb file, which is "
+            "in the order of the reports.",
+            PrivacyWarning,
+        )
+    if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
+        frame = files.read(src, **reading)
+        with told(src, "perturbed"):
+            private = perturb(frame, eps, method, workers=workers, progress=bool(progress), **given)
+        files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas)
+        return private.tracs.guarantee
+    request = planned(eps, method, **given)
+    with (
+        files.complete(dst) as unfinished,
+        files.quiet_gdal(original, "geotracs.release.file.sources", remote=allow_remote),
+        _sorted(source, request, temporary or original.parent, batch_rows or BATCH, progress, sort=sort) as source,
+    ):
+        return _stream(source, unfinished, request, batch_rows or BATCH, quote_formulas, workers, progress)
+
+
+@contextmanager
+def _sorted(
+    source: Source, arguments: dict[str, Any], beside: str | Path, rows: int, progress: bool | None, *, sort: bool
+) -> Iterator[Source]:
+    """Yield the source, sorted if asked for; what that writes to disk is removed on every way out."""
+    if not sort:
+        yield source
+        return
+    _sample(source, arguments)
+    beside, name = Path(beside), f".{source.path.name}."
+    earlier = [str(other) for other in beside.glob(f"{glob.escape(name)}*{SORTING}")]
+    if earlier:
+        warn(
+            f"An earlier run was stopped and left {', '.join(sorted(earlier))} behind, with original locations. If "
+            "it is not still running, remove it.",
+            PrivacyWarning,
+        )
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=name, suffix=SORTING, dir=beside))  # which only the user can read
+    except OSError as error:
+        raise InputError(
+            f"{str(beside)!r} cannot hold what sorting writes to disk: {described(error)} Use --temporary FOLDER "
+            "(temporary=...) for a folder that only you can read."
+        ) from None
+    try:
+        yield sort_out_of_core(source, arguments["trajectory"], arguments["time"], folder / "rows", rows, progress)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sample(source: Source, arguments: dict[str, Any]) -> gpd.GeoDataFrame:
+    """Return the first rows, which have the columns that are asked for."""
+    sample = source.frame(next(source.tables(SAMPLE)))
+    frames.check(sample)
+    frames.check_columns(sample, [arguments[name] for name in ("trajectory", "time") if arguments[name] is not None])
+    return sample
+
+
+def _stream(
+    source: Source,
+    target: Path,
+    arguments: dict[str, Any],
+    rows: int,
+    quote_formulas: bool,
+    workers: int | None,
+    progress: bool | None,
+) -> Guarantee:
+    sample = _sample(source, arguments)
+    data = _originals(source, sample, arguments["domain"], rows)
+    shared = arguments["unit"] == "trajectory"
+    counted = count(source, arguments["trajectory"], rows, progress) if shared else None
+    plan = plans.make(
+        sample,
+        data=data,
+        lengths=np.array([1]) if counted is None else counted.all(),
+        **arguments,
+    )
+    key = randomness.Key.fresh(randomness.source(arguments["rng"]))
+    lines = bool(sample.geom_type.eq("LineString").any())
+    with blocks.bar(source.rows, progress, " rows") as advance:
+        release = Release(source, plan, key, rows, lines, counted, workers, advance)
+        with closing(release.tables()) as tables:  # so that nothing is read any more when sorted rows are removed
+            sinks.write(target, release.layout, tables, release.summary, quote_formulas=quote_formulas)
+    return release.guarantee()
+
+
+def _check_apart(original: Path, dst: Path) -> None:
+    """Refuse to write over what is read, or into a folder that is."""
+    here, there = original.resolve(), dst.resolve()
+    if here.is_relative_to(there) or (os.path.exists(dst) and os.path.exists(original) and dst.samefile(original)):
+        raise InputError("OUT is IN, or holds it: the original locations would be lost. Give another name.")
+    shapefiles = all(files.has_ending(path, files.SHAPEFILE) for path in (here, there))
+    if shapefiles and str(here.with_suffix("")).lower() == str(there.with_suffix("")).lower():
+        raise InputError("OUT is a part of the shapefile IN, whose locations would be lost. Give another name.")
+    if os.path.isdir(original) and there.is_relative_to(here):
+        raise InputError("OUT is inside the folder IN, where it would be read as a part of IN. Give another folder.")
+
+
+def _originals(source: Source, sample: gpd.GeoDataFrame, domain: Any, rows: int) -> Originals:
+    """Return what is known of the locations of a file; what its first rows and its head do not say takes a pass."""
+    if source.bounds is None and domain is None:
+        raise InputError(
+            "`domain` must be given: this file does not say the extent of its locations, which is private anyway. Give "
+            "a public region, e.g. domain=(xmin, ymin, xmax, ymax)."
+        )
+
+    def each(work: Callable[[np.ndarray], np.ndarray]) -> Iterator[np.ndarray]:
+        for table in source.tables(rows, [source.geometry]):
+            yield work(coordinates(gpd.GeoSeries(wkb.geometries(table[source.geometry]))))
+
+    return Originals(source.crs, some_coordinates(sample.geometry), each, source.bounds)
+
+
+def _fits(source: Source, rows: int) -> bool:
+    if source.rows is not None:
+        return source.rows <= rows
+    tables = source.tables(rows + 1)
+    fits = len(next(tables)) <= rows
+    tables.close()
+    return fits
+
+
+__all__ = ["perturb_file"]

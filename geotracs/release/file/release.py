@@ -1,0 +1,261 @@
+"""A release in pieces: a plan applied to one batch of rows after another."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import shapely
+
+import geotracs.release.blocks as blocks
+import geotracs.geo.tracks as frames
+import geotracs.release.file.wkb as wkb
+from geotracs.core.budget import Guarantee
+from geotracs.core.digest import Digest
+from geotracs.errors import DomainError, InputError
+from geotracs.release.plan import Plan
+from geotracs.core.randomness import Key
+from geotracs.release.file.counts import Counts, keys
+from geotracs.release.file.sinks import Layout, Summary
+from geotracs.release.file.sources import Source
+from geotracs.io.troubles import told
+
+
+class Release:
+    """A file perturbed batch by batch, so that the result does not depend on the batches.
+
+    Rows wait until their block of locations is complete: blocks are those of `Plan.cut`, the same as for a frame.
+
+    Parameters
+    ----------
+    rows : int
+        How many rows a batch has.
+    lines : bool
+        Whether the file holds lines, which get no column that says a place.
+    counted : Counts, or None
+        How many locations each trajectory has, if they share epsilon.
+    advance : callable
+        Told how many rows are done.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        plan: Plan,
+        key: Key,
+        rows: int,
+        lines: bool,
+        counted: Counts | None,
+        workers: int | None,
+        advance: Callable[[int], Any],
+    ) -> None:
+        self._source, self._plan, self._key, self._batch = source, plan, key, rows
+        self._counted, self._workers, self._advance = counted, workers, advance
+        self._seen, self._longest = Counts(), 0
+        self._before: Any = None  # the last report, where the next piece goes on inside a trajectory
+        self._locations = self._rows = 0
+        self._digest = Digest()
+        self._kind: str | None = None
+        self._corners: list[np.ndarray] = []
+        self.layout = self._layout([] if lines else self._place_fields())
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Return the release, a table at a time."""
+        columns = [*self.layout.schema.names, self._plan.trajectory, self._plan.time]
+        waiting, enough = None, 0
+        for table, last in _with_last(self._source.tables(self._batch, columns)):
+            waiting = table if waiting is None else pa.concat_tables([waiting, table])
+            if len(waiting) < enough and not last:
+                continue
+            tracks = self._read(waiting)
+            parts = self._plan.cut(tracks, self._locations, self._before is not None)
+            n = len(tracks.xy)
+            done = n if last else blocks.finished(n, parts, self._locations)
+            if n and not done:
+                enough = 2 * len(waiting)  # or small batches would be read again and again
+                continue
+            rows = _rows_of(tracks, done)
+            goes_on = any(block.goes_on for block in parts if block.part.start == done)
+            parts = [block for block in parts if block.part.start < done]
+            yield self._perturbed(waiting.slice(0, rows), tracks.head(done, rows), parts, goes_on)
+            waiting, enough = waiting.slice(rows), 0
+        own = self._kind == "LineString" and self._plan.trajectory is None  # lines that are a trajectory each
+        if self._counted is not None and not own and not self._counted.equals(self._seen):
+            raise InputError(
+                "The file changed while it was read: trajectories are not as long as they were. Try again."
+            )
+
+    def guarantee(self) -> Guarantee:
+        """Return what was promised."""
+        longest = max(self._longest, int(self._seen.all().max(initial=0)))
+        return self._plan.guarantee(self._locations, longest, self._digest)
+
+    def summary(self) -> Summary:
+        """Return what is known by now."""
+        corners = np.concatenate(self._corners) if self._corners else None
+        bounds = None if corners is None else (*corners.min(axis=0).tolist(), *corners.max(axis=0).tolist())
+        return Summary(self._kind, self._rows, bounds, self.guarantee().to_attrs())
+
+    def _layout(self, places: list[pa.Field]) -> Layout:
+        source, plan = self._source, self._plan
+        index = source.index if isinstance(source.index, list) else []
+        fields = []
+        for field in source.schema:
+            if field.name == source.geometry:
+                fields += [*places, field]
+            elif field.name in plan.kept or field.name in index:
+                fields.append(field)
+        fields = [f.with_type(_unordered(f.type)) for f in fields]
+        return Layout(pa.schema(fields), source.geometry, source.crs, source.index, source.others, source.nullable)
+
+    def _place_fields(self) -> list[pa.Field]:
+        rounding = self._plan.rounding
+        if rounding is None:
+            return []
+        none = rounding.attributes(np.arange(0 if isinstance(rounding.table, str) else len(rounding.table)))
+        return list(pa.Schema.from_pandas(none, preserve_index=False).remove_metadata())
+
+    def _read(self, table: pa.Table) -> frames.Tracks:
+        plan = self._plan
+        tracks = read(self._source, table, plan.trajectory, plan.time, first=self._rows)
+        if len(tracks.xy):
+            kind = "LineString" if tracks.are_lines else "Point"
+            if self._kind not in (None, kind):
+                raise InputError("The geometries must be all Point or all LineString; this file mixes both.")
+            self._kind = kind
+        if not plan.recipe.sequential:
+            return tracks
+        tracks = tracks.grouped()
+        if tracks.order is not None:
+            raise InputError(self._unsorted())
+        return tracks
+
+    def _perturbed(self, table: pa.Table, tracks: frames.Tracks, parts: list[blocks.Block], goes_on: bool) -> pa.Table:
+        """Return the release of complete blocks."""
+        labels = _keys_of(tracks, table, self._plan.trajectory)
+        lengths = None
+        if labels is None:
+            self._longest = max(self._longest, int(tracks.lengths.max(initial=0)))
+        elif len(tracks.xy):
+            new = labels[1:] if self._before is not None else labels
+            if self._plan.recipe.sequential and self._seen.of(new).any():  # within a piece, `_read` sees it
+                raise InputError(self._unsorted())
+            self._seen.add(labels, tracks.lengths)
+            lengths = None if self._counted is None else self._counted.of(labels)
+        try:
+            xy, added, last = self._plan.reports(
+                tracks, self._key, parts=parts, lengths=lengths, before=self._before, workers=self._workers
+            )
+        except DomainError as error:
+            raise DomainError(f"In rows {self._rows} to {self._rows + len(table) - 1}: {error}") from None
+        self._before = last if goes_on else None
+        self._locations, self._rows = self._locations + len(xy), self._rows + len(table)
+        self._digest += Digest.of(xy)
+        if len(xy):
+            self._corners = [np.array([f(np.concatenate([xy, *self._corners]), axis=0) for f in (np.min, np.max)])]
+        locations = wkb.encode(xy, tracks.present) if tracks.geometry is None else _rebuilt(tracks, xy)
+        self._advance(len(table))
+        return self._assembled(table, locations, added, tracks.present)
+
+    def _assembled(
+        self, table: pa.Table, locations: pa.Array, added: pd.DataFrame | None, present: np.ndarray
+    ) -> pa.Table:
+        columns = []
+        for field in self.layout.schema:
+            if field.name == self.layout.geometry:
+                columns.append(locations)
+            elif field.name in self._plan.added:
+                if added is None:
+                    columns.append(pa.nulls(len(table), field.type))
+                    continue
+                where = np.cumsum(present) - 1
+                values = pa.array(added[field.name].array, field.type, from_pandas=True)
+                columns.append(values.take(pa.array(where, mask=~present)))
+            else:
+                columns.append(_used(table[field.name]) if pa.types.is_dictionary(field.type) else table[field.name])
+        return pa.table(columns, schema=self.layout.schema)
+
+    def _unsorted(self) -> str:
+        columns = [repr(name) for name in (self._plan.trajectory, self._plan.time) if name is not None]
+        return (
+            f"{self._plan.recipe.name} looks back along a trajectory, and the rows of this file are not in order: "
+            "those of a trajectory must be together and in the order of their times. Use --sort (sort=True) to sort "
+            f"them on disk, or sort the file by {' and '.join(columns)} first."
+        )
+
+
+def read(
+    source: Source, table: pa.Table, trajectory: str | None, time: str | None = None, *, first: int = 0
+) -> frames.Tracks:
+    """Return the locations of a table in the order of its rows, of which ``first`` came before."""
+    columns = [name for name in (trajectory, time) if name is not None]
+    with told(source.path, "read"):
+        frame = table.select(columns).to_pandas()
+    frame.index = pd.RangeIndex(first, first + len(table))
+    points = wkb.decode(table[source.geometry])
+    if points is not None:
+        return frames.read_points(frame, *points, trajectory, time)
+    shapes = gpd.GeoSeries(wkb.geometries(table[source.geometry]), index=frame.index, crs=source.crs)
+    return frames.read(gpd.GeoDataFrame(frame, geometry=shapes), trajectory, time, grouped=False)
+
+
+def count(source: Source, trajectory: str | None, rows: int, progress: bool | None = None) -> Counts:
+    """Go through a file to count the locations of each trajectory."""
+    counts = Counts()
+    with blocks.bar(source.rows, progress, " rows", "Counting") as advance:
+        for number, table in enumerate(source.tables(rows, [source.geometry, trajectory])):
+            tracks = read(source, table, trajectory, first=number * rows)
+            labels = _keys_of(tracks, table, trajectory)
+            if len(tracks.xy):
+                own = np.arange(len(tracks.lengths), dtype=np.uint64) + np.uint64(number * rows)
+                counts.add(own if labels is None else labels, tracks.lengths)
+            advance(len(table))
+    return counts
+
+
+def _keys_of(tracks: frames.Tracks, table: pa.Table, trajectory: str | None) -> np.ndarray | None:
+    """Return the key of each trajectory of a table; None for lines that are one each."""
+    if trajectory is None:
+        return None if tracks.are_lines else np.zeros(len(tracks.lengths), dtype=np.uint64)
+    _, first = np.unique(tracks.codes, return_index=True)
+    return keys(table[trajectory].take(pa.array(np.flatnonzero(tracks.present)[first])).to_pandas())
+
+
+def _rows_of(tracks: frames.Tracks, locations: int) -> int:
+    """Return how many rows hold the first locations; rows without any go with those before them."""
+    if locations == len(tracks.xy):
+        return len(tracks.present)
+    starts = tracks.row_starts
+    return int(np.flatnonzero(tracks.present)[locations if starts is None else np.searchsorted(starts, locations)])
+
+
+def _rebuilt(tracks: frames.Tracks, xy: np.ndarray) -> pa.Array:
+    return pa.array(shapely.to_wkb(tracks.rebuild(xy)), pa.binary())
+
+
+def _unordered(kind: pa.DataType) -> pa.DataType:
+    """Return the type of categories without an order: that would have to name them all, and they come in pieces."""
+    return pa.dictionary(kind.index_type, kind.value_type) if pa.types.is_dictionary(kind) else kind
+
+
+def _used(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column of categories without those it does not use, which may name people who are not in it."""
+    array = column.unify_dictionaries().combine_chunks()
+    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) and array.num_chunks else array
+    if len(array) == 0:
+        return pa.nulls(0, _unordered(array.type))
+    used = pa.array(np.unique(array.indices.drop_null().to_numpy()), array.type.index_type)
+    indices = pc.index_in(array.indices, value_set=used).cast(array.type.index_type)
+    return pa.DictionaryArray.from_arrays(indices, array.dictionary.take(used))
+
+
+def _with_last(items: Iterator[Any]) -> Iterator[tuple[Any, bool]]:
+    """Say of each item whether it is the last."""
+    before = next(items)
+    for item in items:
+        yield before, False
+        before = item
+    yield before, True

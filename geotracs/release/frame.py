@@ -1,0 +1,167 @@
+"""Frame in, frame out: the one call that the accessor makes."""
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+
+import geotracs.release.blocks as blocks
+import geotracs.geo.tracks as frames
+import geotracs.release.plan as plans
+import geotracs.core.randomness as randomness
+from geotracs.core.digest import Digest
+from geotracs.errors import sealed
+from geotracs.geo.originals import Originals
+
+
+@sealed
+def perturb(
+    gdf: gpd.GeoDataFrame,
+    eps: float,
+    method: str = "joint",
+    *,
+    domain: Any = None,
+    fit: str = "envelope",
+    prior: Any = None,
+    weight: str | None = None,
+    trajectory: str | None = None,
+    time: str | None = None,
+    unit: str = "location",
+    round_to: Any = None,
+    place: str = "place",
+    join: Sequence[str] = (),
+    centroid: bool = False,
+    crs: Any = None,
+    outside: str = "raise",
+    keep: str | Sequence[str] | None = None,
+    rng: int | np.random.Generator | None = None,
+    workers: int | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> gpd.GeoDataFrame:
+    """Report every location under pure ``eps``-local differential privacy over a public region.
+
+    Parameters
+    ----------
+    gdf : GeoDataFrame
+        Point rows, grouped by ``trajectory`` and ordered by ``time``, or LineString rows, one trajectory each unless
+        ``trajectory`` groups them. Any CRS.
+        Missing and empty geometries stay as they are; Z and M are dropped with a warning. Never changed.
+    eps : float
+        Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``.
+    method : str
+        "joint", the default, perturbs both coordinates at once; "tracs-c" one by one, and "tracs-d" the direction and
+        distance from the previous report, both as in the paper; "nearest" works over the places of ``round_to``, where
+        a location counts as its nearest place and is reported as one of the set. "auto" takes the one of these with
+        the smallest expected error (see `geotracs.advise`), and the record says which. To compare with: "strawman" and
+        "planar-laplace" on the region; "k-rr", "exponential", "l-srr", "ngram" and "atp" over the places. See the
+        classes in `geotracs.methods`.
+    domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, or one of `geotracs.domains`
+        The public region: a rectangle, a polygon or several, with holes; a `Parallelogram`, a `Disc`, the `Globe`. A
+        bbox ``(xmin, ymin, xmax, ymax)`` and a geometry are in the frame's CRS; in degrees, xmin > xmax means across
+        the antimeridian. None fits the bounding rectangle to the data, with a `PrivacyWarning`.
+    fit : {"envelope", "oriented", "transport", "best"}
+        How a polygon becomes a square to work in: by the rectangle around it along the axes, or the smallest rotated
+        one, where what falls outside the polygon is projected to its nearest point; by a chart of the polygon itself
+        ("transport", for "tracs-c" and "joint"); or the one of these with the smallest expected error. (TraCS-D works
+        on a convex polygon directly.)
+    prior : GeoDataFrame, GeoSeries, or (array, transform), optional
+        Where locations are likely, from public information: points, areas such as census districts, or a raster with
+        the six numbers (a, b, c, d, e, f) of its affine transform into the frame's CRS. The noise is short where the
+        prior is dense; the promise does not depend on it. For "tracs-c" and "joint".
+    weight : str, optional
+        Column of the prior with the number of each point or area, e.g. its inhabitants; 1 each without it.
+    trajectory, time : str, optional
+        Column that says which trajectory a row belongs to, and column that orders its rows. Without ``trajectory``
+        all points are one trajectory, and each line is one. Rows with equal times stay in row order.
+    unit : {"location", "trajectory"}
+        Whether ``eps`` is for each location, or shared evenly over the locations of each trajectory.
+    round_to : GeoDataFrame, GeoSeries or `geotracs.places.Grid`, optional
+        Public places to which every report is moved: the nearest point, the nearest point of the nearest line or area,
+        or the middle of its cell. Of places equally near, the first of the layer is taken. Any CRS. A method over
+        places reports these themselves, all of them, inside the region or not: points, cells by their middles, and with
+        ``centroid`` lines and areas. There places at the same point are one, with the first label.
+    place : str
+        Name of the column that gets the label of each report's place: its index in the layer, or the number of the
+        cell. (Not for lines, which hold many locations a row.)
+    join : list of str
+        Columns of the layer to carry over for each report's place.
+    centroid : bool
+        Round to the centroid of a line or area instead of its nearest point.
+    crs : optional
+        Planar CRS to work in. By default the frame's own if it is projected, and one that fits the domain otherwise.
+    outside : {"raise", "clip"}
+        What to do with locations outside the domain: refuse, or move them to its border before the draw.
+    keep : list of str, or "all"
+        Columns to carry over besides ``trajectory`` and ``time``. The others are left out: a forgotten ``lat``
+        column would publish the secret.
+    rng : None, int or numpy Generator
+        None, the default, is ChaCha20 keyed by the operating system. Anything else warns: for tests and papers.
+    workers : int, optional
+        How many threads work at a time; by default one more than there are cores. The result is the same.
+    progress : bool
+        Show a progress bar.
+    **options
+        Options of the method: for "tracs-c" and "tracs-d" ``window`` ("ogpm" or "r-sw"), and for "tracs-d" also
+        ``direction_share``, ``start`` ("centre", "corner", "random", "places" or a public point) and ``reference``
+        ("previous", "places" or a public point); for "strawman" these and ``k``; ``groups`` for "l-srr", ``reach`` for
+        "ngram", ``k`` for "atp".
+
+    Returns
+    -------
+    GeoDataFrame
+        Same index, row order, geometry name, geometry type and CRS; ``attrs["tracs"]`` records what was done.
+
+    Examples
+    --------
+    >>> import geopandas as gpd, geotracs
+    >>> city = geotracs.datasets.sample_city(people=3, seed=1)
+    >>> private = geotracs.perturb(
+    ...     city.tracks, 4, domain=city.boundary.total_bounds, trajectory="person", time="t", keep=[]
+    ... )
+    >>> list(private.columns)
+    ['person', 't', 'geometry']
+    >>> private.tracs.guarantee.epsilon
+    4.0
+    """
+    blocks.check_workers(workers)
+    tracks = frames.read(gdf, trajectory, time, grouped=False)
+    plan = plans.make(
+        gdf,
+        eps,
+        method,
+        data=Originals.of(gdf.geometry),
+        lengths=tracks.lengths,
+        domain=domain,
+        fit=fit,
+        prior=prior,
+        weight=weight,
+        trajectory=trajectory,
+        time=time,
+        unit=unit,
+        round_to=round_to,
+        place=place,
+        join=join,
+        centroid=centroid,
+        crs=crs,
+        outside=outside,
+        keep=keep,
+        rng=rng,
+        options=options,
+    )
+    key = randomness.Key.fresh(randomness.source(rng))
+    longest = int(tracks.lengths.max(initial=0))
+    tracks = tracks.grouped() if plan.recipe.sequential else tracks
+    xy, added, _ = plan.reports(tracks, key, progress=progress, workers=workers)
+    private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
+    private.attrs = {"tracs": plan.guarantee(len(xy), longest, Digest.of(xy)).to_attrs()}
+    return private
+
+
+def planned(eps: float, method: str = "joint", **arguments: Any) -> dict[str, Any]:
+    """Return the arguments of `perturb` as `plans.make` takes them, with those that were not given."""
+    bound = inspect.signature(perturb).bind(None, eps, method, **arguments)
+    bound.apply_defaults()
+    return {name: value for name, value in bound.arguments.items() if name not in ("gdf", "workers", "progress")}

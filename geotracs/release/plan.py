@@ -1,0 +1,373 @@
+"""The plan of a release: everything that is decided once, from public things, before any location is looked at.
+
+`perturb` makes a plan and applies it to a frame; streaming applies it to pieces of a file, dask to partitions.
+"""
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+
+import geotracs.release.blocks as blocks
+import geotracs.core.budget as budget
+import geotracs.geo.crs as crs_
+import geotracs.geo.tracks as frames
+import geotracs.core.methods as methods
+import geotracs.geo.region as regions
+from geotracs.geo.advise import best_method
+from geotracs.core.digest import Digest
+from geotracs.core.domains import Domain
+from geotracs.errors import DomainError, InputError, quoted
+from geotracs.geo.originals import Originals
+from geotracs.core.randomness import Key
+from geotracs.geo.rounding import Rounding, prepare
+
+OUTSIDE = ("raise", "clip")
+AUTO = "joint"
+"""The method that stands for "auto" until the region is known."""
+SAMPLE = 2000
+"""How many places are tried when they decide where TraCS-D starts."""
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """What is done to every location of a release.
+
+    Attributes
+    ----------
+    recipe : Method
+        In the working CRS.
+    region : Region, or None
+        None when there is no location and none was given.
+    levels : float or array
+        The epsilons that locations have.
+    options : dict
+        The method's options as they were given.
+    added : list of str
+        The columns that places add.
+    """
+
+    recipe: methods.Method
+    eps: float
+    unit: str
+    region: regions.Region | None
+    rounding: Rounding | None
+    levels: float | np.ndarray
+    options: dict[str, Any]
+    outside: str
+    trajectory: str | None
+    time: str | None
+    kept: list[str]
+    added: list[str]
+    reproducible: bool
+
+    def __repr__(self) -> str:
+        return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
+
+    def read(self, gdf: gpd.GeoDataFrame) -> frames.Tracks:
+        """Return the locations of a frame in the order in which they are worked on."""
+        return frames.read(gdf, self.trajectory, self.time, grouped=self.recipe.sequential)
+
+    def cut(self, tracks: frames.Tracks, first: int = 0, goes_on: bool = False) -> list[blocks.Block]:
+        """Cut the locations into the blocks that have a random stream each; see `methods.cut`."""
+        n, rows = len(tracks.xy), tracks.row_starts
+        return methods.cut(self.recipe, n, tracks.offsets, rows, first=first, goes_on=goes_on)
+
+    def apply(self, gdf: gpd.GeoDataFrame, tracks: frames.Tracks, key: Key, **arguments: Any) -> gpd.GeoDataFrame:
+        """Return the release of a frame; the arguments are those of `reports`."""
+        xy, added, _ = self.reports(tracks, key, **arguments)
+        return frames.output(gdf, tracks.rebuild(xy), self.kept, added)
+
+    def reports(
+        self,
+        tracks: frames.Tracks,
+        key: Key,
+        *,
+        parts: list[blocks.Block] | None = None,
+        lengths: np.ndarray | None = None,
+        before: Any = None,
+        progress: bool = False,
+        workers: int | None = None,
+    ) -> tuple[np.ndarray, pd.DataFrame | None, Any]:
+        """Return the reports, what places add to each in the order of the frame, and what the next piece goes on with.
+
+        Parameters
+        ----------
+        tracks : Tracks
+            All locations of a release, or a piece of it; overwritten.
+        parts : list of Block, optional
+            The blocks of the piece; by default these are all locations.
+        lengths : array of int, optional
+            How many locations each trajectory has in the whole release; by default as many as here.
+        before
+            What was returned for the piece before, if this one begins inside a trajectory.
+        """
+        if tracks.are_lines and len(self.added) > 1:
+            raise InputError(
+                "`join` is for points; a line holds many locations in a row, each with a place of its own."
+            )
+        eps, xy, strangers = self.eps, tracks.xy, []
+        if self.unit == "trajectory":
+            eps = tracks.per_location(budget.even_share(eps, tracks.lengths if lengths is None else lengths))
+        which = None if self.rounding is None else np.empty(len(xy), dtype=np.int64)
+
+        def work(block: blocks.Block, relay: blocks.Relay) -> None:
+            part = block.part
+            inside, outside = self._enter(xy[part])
+            strangers.append(outside)
+            if outside and self.outside == "raise":
+                return
+            offsets = methods.within(tracks.offsets, part) if self.recipe.sequential else np.array([0, len(inside)])
+            chosen, xy[part] = self._report(inside, offsets, methods.of(eps, part), key.stream(block.number), relay)
+            if chosen is not None:
+                which[part] = chosen
+
+        parts = self.cut(tracks) if parts is None else parts
+        last = blocks.run(work, parts, before=before, progress=progress, workers=workers)
+        if self.outside == "raise" and sum(strangers):
+            raise DomainError(_outside(xy, self.region, sum(strangers)))
+        added = None
+        if self.added and not tracks.are_lines:
+            added = pd.DataFrame(columns=self.added)
+            if self.rounding is not None:
+                added = self.rounding.attributes(tracks.in_frame_order(which))
+        return xy, added, last
+
+    def guarantee(self, locations: int | None, longest: int | None, digest: Digest | None = None) -> budget.Guarantee:
+        """Return what the release promises; None where the number of locations is not known."""
+        columns, region = (self.trajectory, self.time), self.region
+        crs = None if region is None else crs_.label(region.data_crs)
+        return budget.Guarantee(
+            method=self.recipe.name,
+            epsilon=self.eps,
+            unit=self.unit,
+            shares=self.recipe.shares,
+            options={**self.recipe.record(), **self.options},
+            locations=locations,
+            longest=longest,
+            domain=region.record if region else {},
+            crs=crs_.label(region.crs) if region and not region.record["fitted"] else None,
+            trajectory=self.trajectory,
+            time=self.time,
+            kept=[str(name) for name in self.kept if name not in columns],
+            # Cells over a fitted region tell how large it is.
+            places=None if self.rounding is None or region.record["fitted"] else self.rounding.places.count,
+            over="places" if isinstance(self.recipe, methods.PlaceMethod) else "region",
+            caveat=self.recipe.caveat,
+            reproducible=self.reproducible,
+            digest=None if digest is None else {"crs": crs, **digest.to_record()},
+            version=version("geotracs"),
+        )
+
+    @functools.cached_property
+    def chooser(self) -> methods.Chooser:
+        """A method over places with its public tables."""
+        return methods.Chooser(self.recipe, self.rounding.points, self.levels, self.region.domain)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "chooser"}  # made again where it is needed
+
+    def _enter(self, xy: np.ndarray) -> tuple[np.ndarray, int]:
+        """Return locations in the working CRS, inside the domain, and how many were outside."""
+        moved = self.region.enter(xy)
+        strangers = len(xy) - np.count_nonzero(self.region.contains(xy, moved))
+        nowhere = ~np.isfinite(moved).all(axis=1)
+        if self.outside == "clip" and nowhere.any():
+            quarter = crs_.turn(self.region.data_crs) / 4
+            lost = np.count_nonzero(nowhere & ~(np.abs(xy[:, 1]) <= quarter))
+            if lost or not self.region.data_crs.is_geographic:
+                raise DomainError(f"{lost or nowhere.sum()} of {len(xy)} locations do not exist and cannot be moved.")
+            moved[nowhere] = self.region.domain.centre  # on the other side of the Earth, without a nearest point
+        return self.region.domain.clip(moved), strangers
+
+    def _report(
+        self, xy: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, rng: Any, relay: blocks.Relay
+    ) -> tuple[np.ndarray | None, np.ndarray]:
+        """Return the number of each report's place, if there are places, and where it is in the CRS of the data.
+
+        ``xy`` is in the working CRS, inside the domain, and is overwritten.
+        """
+        if isinstance(self.recipe, methods.PlaceMethod):
+            which = self.chooser.choose(self.rounding.nearest(xy), offsets, eps, rng)
+            return which, self.rounding.locate(which, self.region)
+        methods.report(self.recipe, xy, offsets, eps, self.region.chart, rng, relay)
+        return (None, self.region.leave(xy)) if self.rounding is None else self.rounding.apply(xy, self.region)
+
+
+def make(
+    gdf: gpd.GeoDataFrame,
+    eps: float,
+    method: str,
+    *,
+    data: Originals,
+    lengths: np.ndarray,
+    domain: Any,
+    fit: str,
+    prior: Any,
+    weight: str | None,
+    trajectory: str | None,
+    time: str | None,
+    unit: str,
+    round_to: Any,
+    place: str,
+    join: Sequence[str],
+    centroid: bool,
+    crs: Any,
+    outside: str,
+    keep: str | Sequence[str] | None,
+    rng: Any,
+    options: dict[str, Any],
+) -> Plan:
+    """Check the arguments of `perturb` and make the plan of a release.
+
+    Parameters
+    ----------
+    gdf : GeoDataFrame
+        The frame, or some rows of it, or none: its columns, and whether one of them tells where the rows are.
+    data : Originals
+        The CRS of the locations, and what may be asked about them to warn of what was derived from them.
+    lengths : array of int
+        How many locations each trajectory has, as far as it is known.
+    """
+    eps = budget.check_eps(eps)
+    budget.check_unit(unit)
+    options = {name: _plain(value) for name, value in options.items()}
+    recipe = methods.make(AUTO if method == "auto" else method, options)
+    _check_arguments(recipe, method, round_to, prior, join, centroid, outside)
+    frames.check_columns(gdf, [name for name in (trajectory, time) if name is not None])
+    kept = frames.kept_columns(gdf, keep, trajectory, time)
+    region = rounding = None
+    if not (domain is None and lengths.sum() == 0):
+        typical = budget.typical(eps, unit, lengths)
+        region = regions.resolve(
+            domain, data, fit=fit, crs=crs, prior=prior, weight=weight, error=_error(recipe, typical)
+        )
+        if round_to is not None:
+            _check_new_columns(place, join, [*kept, gdf.active_geometry_name])
+            rounding = prepare(round_to, region, data, place=place, join=join, centroid=centroid)
+        if method == "auto":
+            recipe, region = best_method(region, rounding, typical)
+        recipe.check(region.chart)
+        recipe = in_working_crs(recipe, region, rounding, typical)
+    levels = eps if unit == "location" else np.unique(budget.even_share(eps, np.unique(lengths[lengths > 0])))
+    recipe.check_eps(levels)
+    return Plan(
+        recipe=recipe,
+        eps=eps,
+        unit=unit,
+        region=region,
+        rounding=rounding,
+        levels=levels,
+        options=options,
+        outside=outside,
+        trajectory=trajectory,
+        time=time,
+        kept=kept,
+        added=[] if round_to is None else [place, *join],
+        reproducible=rng is not None,
+    )
+
+
+def _check_arguments(
+    recipe: methods.Method, method: str, round_to: Any, prior: Any, join: Any, centroid: bool, outside: str
+) -> None:
+    if round_to is None and (join or centroid):
+        raise InputError("`join` and `centroid` are for places; give them with `round_to`.")
+    if isinstance(recipe, methods.PlaceMethod) and round_to is None:
+        raise InputError(f"{method} reports places of a public set; give it with `round_to`, a layer or a grid.")
+    if isinstance(recipe, methods.PlaceMethod) and prior is not None:
+        raise InputError(f"`prior` is for methods on a region, such as joint; {method} knows its places.")
+    if outside not in OUTSIDE:
+        raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {quoted(outside)}.")
+
+
+def _outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
+    return (
+        f"{strangers} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, strangers)}Give a "
+        'larger public region, or outside="clip" (--outside clip) to move them to its border.'
+    )
+
+
+def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
+    """Guess what is wrong when no location is inside: swapped axes, or another hemisphere."""
+    if strangers < len(xy):
+        return ""
+    swapped = xy[:, ::-1]
+    if region.contains(swapped, region.enter(swapped)).mean() > 0.5:
+        return "With x and y swapped most would lie inside: check the order of the axes. "
+    if region.shape is None or region.data_crs.geodetic_crs is None:
+        return ""
+    west, south, east, north = region.shape.bounds
+    if not region.data_crs.is_geographic and -180 <= west < east <= 360 and -90 <= south < north <= 90:
+        return "Its bounds look like degrees, but a bounding box or geometry is taken to be in the CRS of the data. "
+    degrees = crs_.in_degrees(region.data_crs)
+    centre = np.array([region.shape.centroid.coords[0][:2]])
+    there, here = (crs_.transform(points, region.data_crs, degrees) for points in (centre, xy))
+    for axis, names in ((1, ("southern", "northern")), (0, ("western", "eastern"))):
+        signs = np.sign(here[:, axis])
+        if np.all(signs == signs[0]) and signs[0] * there[0, axis] < 0:
+            return (
+                f"The domain lies in the {names[int(there[0, axis] > 0)]} hemisphere and all locations in the other. "
+            )
+    return ""
+
+
+def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
+    """Return the expected error of a method on a domain, apart from where it starts."""
+    if isinstance(recipe, methods.PlaceMethod):  # it works on its places, in whatever rectangle they are
+        return lambda domain: 0.0
+    plain = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
+    plain = methods.make(recipe.name, plain)
+
+    def error(domain: Domain) -> float:
+        try:
+            plain.check(domain)
+        except DomainError:  # which the method itself will say when there is nothing better
+            return math.inf
+        return methods.expected_error(plain, eps, domain)
+
+    return functools.cache(error)
+
+
+def _check_new_columns(place: str, join: Sequence[str], taken: list[str]) -> None:
+    if not isinstance(place, str):
+        raise InputError(f"`place` must be the name of a column, got {type(place).__name__}.")
+    if place in taken or place in join:
+        raise InputError(f"The release would have two columns {place!r}; choose another name with `place`.")
+    for name in join:
+        if name in taken:
+            raise InputError(f"The release would have two columns {name!r}; rename it in the layer.")
+
+
+def in_working_crs(
+    recipe: methods.Method, region: regions.Region, rounding: Rounding | None, eps: float
+) -> methods.Method:
+    """Bring the method's public points from the frame's CRS into the working CRS; choose those that places decide."""
+    moved = {}
+    for name in recipe.public_points:
+        value = getattr(recipe, name)
+        if value == "places":
+            if rounding is None:
+                raise InputError(f'`{name}="places"` needs places; give them with `round_to`.')
+            moved[name] = recipe.best_start(rounding.places.some(SAMPLE), eps, region.domain)
+        elif not isinstance(value, str):
+            moved[name] = tuple(region.enter(np.array([value], dtype=float))[0].tolist())
+            if not np.isfinite(moved[name]).all():
+                raise InputError(f"`{name}` must be a point that exists in the CRS of the data.")
+    return methods.make(recipe.name, {**recipe.record(), **moved}) if moved else recipe
+
+
+def _plain(value: Any) -> Any:
+    """Turn points and numpy values into plain ones."""
+    if isinstance(value, shapely.Point) and not value.is_empty:
+        return [value.x, value.y]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,166 @@
+"""What epsilon costs: perturb many times, keep the numbers, throw the frames away."""
+
+import itertools
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+
+import geotracs.release.blocks as blocks
+import geotracs.core.budget as budget
+import geotracs.geo.tracks as frames
+import geotracs.utility.metrics as metrics
+import geotracs.core.randomness as randomness
+from geotracs.utility.compare import compare
+from geotracs.errors import InputError, quoted, sealed, warn
+from geotracs.core.methods import METHODS
+from geotracs.release.frame import perturb
+
+EPSILONS, CHOSEN = (1, 2, 4, 6, 8, 10), ("joint", "tracs-c", "tracs-d")
+"""What is tried unless something else is asked for."""
+Variants = dict[str, dict[str, Any]]
+
+
+@sealed
+def sweep(
+    gdf: gpd.GeoDataFrame,
+    eps: Sequence[float] = EPSILONS,
+    methods: Sequence[str] | Mapping[str, str | Mapping[str, Any]] = CHOSEN,
+    repeats: int = 5,
+    *,
+    within: Sequence[float] = metrics.WITHIN,
+    rng: int | np.random.Generator | None = None,
+    progress: bool | None = None,
+    **arguments: Any,
+) -> pd.DataFrame:
+    """Perturb a frame with several methods and epsilons, several times each, and say what each cost.
+
+    **For your eyes.** The result is computed from the original locations: it is not covered by the guarantee, and
+    choosing epsilon by it tells a little about the data. The perturbed frames are thrown away. Were several of them
+    published, their epsilons would add up; release one, from one call of `perturb`.
+
+    Parameters
+    ----------
+    gdf : GeoDataFrame
+        As for `perturb`. Never changed.
+    eps : sequence of float
+        Privacy parameters to try.
+    methods : sequence of str, or dict
+        Names of methods; or a label for each variant, and the name of its method or arguments of `perturb` of its own,
+        e.g. ``{"D, corner": {"method": "tracs-d", "start": "corner"}}``.
+    repeats : int
+        How often each is drawn.
+    within : sequence of float
+        Distances in metres for range-query preservation; see `compare`.
+    rng : None, int or numpy Generator
+        One source for all repeats; see `perturb`.
+    progress : bool, optional
+        Show a progress bar; by default in a terminal or notebook.
+    **arguments
+        Other arguments of `perturb`, for every variant: ``domain``, ``trajectory``, ``time``, ``unit``, ...
+
+    Returns
+    -------
+    DataFrame
+        A row for each method, epsilon and repeat, with the numbers of `compare` in metres: the input of
+        `geotracs.plots.error_curve`.
+
+    Examples
+    --------
+    >>> import geotracs
+    >>> city = geotracs.datasets.sample_city(people=3, seed=1)
+    >>> table = sweep(city.tracks, [2, 8], repeats=3, domain=city.boundary, trajectory="person", time="t")
+    >>> len(table), list(table.columns[:5])
+    (18, ['method', 'epsilon', 'repeat', 'ae', 'median'])
+    >>> mean = table.groupby("epsilon")["ae"].mean()
+    >>> bool(mean[2] > mean[8])
+    True
+    """
+    engine = Engine(perturb, compare, lambda *args, **kwargs: perturb(gdf.iloc[:0], *args, **kwargs))
+    frames.check(gdf)
+    return run(engine, gdf, eps, methods, repeats, within=within, rng=rng, progress=progress, **arguments)
+
+
+class Engine(NamedTuple):
+    """How frames of some kind are perturbed and compared, and the arguments of `perturb` tried without a draw."""
+
+    perturb: Callable[..., Any]
+    compare: Callable[..., pd.Series]
+    check: Callable[..., Any]
+
+
+def run(
+    engine: Engine,
+    gdf: Any,
+    eps: Sequence[float] = EPSILONS,
+    methods: Sequence[str] | Mapping[str, str | Mapping[str, Any]] = CHOSEN,
+    repeats: int = 5,
+    *,
+    within: Sequence[float] = metrics.WITHIN,
+    rng: int | np.random.Generator | None = None,
+    progress: bool | None = None,
+    **arguments: Any,
+) -> pd.DataFrame:
+    """Sweep over frames of any kind; see `sweep`."""
+    eps = _epsilons(eps)
+    if isinstance(repeats, bool) or not isinstance(repeats, Integral) or repeats < 1:
+        raise InputError(f"`repeats` must be a whole number of at least 1, got {quoted(repeats)}.")
+    within = np.atleast_1d(within).tolist()
+    metrics.summary(np.array([]), within)
+    variants = _variants(methods, {"keep": [], **arguments})
+    with warnings.catch_warnings(action="ignore"):  # they will come up again
+        source = None if rng is None else randomness.source(rng)
+        for variant in variants.values():  # nothing is drawn if anything will be refused
+            engine.check(max(eps), **variant)
+    rows, said = [], set()
+    combinations = list(itertools.product(variants, eps, range(1, repeats + 1)))
+    with blocks.bar(len(combinations), progress, " releases") as advance:
+        for label, epsilon, repeat in combinations:
+            perturbed = _perturbed(engine, gdf, epsilon, {"rng": source, **variants[label]}, said)
+            cost = engine.compare(gdf, perturbed, within=within)
+            rows.append({"method": label, "epsilon": epsilon, "repeat": repeat, **cost})
+            advance(1)
+    return pd.DataFrame(rows)
+
+
+def _epsilons(eps: Any) -> list[float]:
+    values = [budget.check_eps(value) for value in np.atleast_1d(np.asarray(eps, dtype=object)).tolist()]
+    if not values or len(set(values)) < len(values):
+        raise InputError("`eps` must hold at least one value, and none twice.")
+    return values
+
+
+def _variants(methods: Any, arguments: dict[str, Any]) -> Variants:
+    """Return the arguments of `perturb` for each label."""
+    if "method" in arguments:
+        raise InputError('`method` is for one release; give `methods`, e.g. methods=["tracs-c"].')
+    if isinstance(methods, str):
+        methods = [methods]
+    if not isinstance(methods, Mapping):
+        methods = {name: name for name in methods}
+    if not methods:
+        raise InputError(f"`methods` must hold at least one of {sorted(METHODS)}.")
+    variants = {}
+    for label, own in methods.items():
+        own = dict(own) if isinstance(own, Mapping) else {"method": own}
+        for name in ("eps", "rng", "progress"):
+            if name in own:
+                raise InputError(f"`{name}` is for the whole sweep, not for the variant {label!r}.")
+        variants[str(label)] = {**arguments, **own}
+    return variants
+
+
+def _perturbed(engine: Engine, gdf: Any, eps: float, arguments: dict[str, Any], said: set[str]) -> Any:
+    """Call `perturb`, and pass on only the warnings that were not said before."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        perturbed = engine.perturb(gdf, eps, **arguments)
+    for warning in caught:
+        if str(warning.message) not in said:
+            said.add(str(warning.message))
+            warn(str(warning.message), warning.category)
+    return perturbed

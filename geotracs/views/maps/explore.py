@@ -1,0 +1,390 @@
+"""``tracs.explore``: before and after on one map, side by side, or over time."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+import folium
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+from folium.plugins import DualMap
+
+import geotracs.views.maps.layers as layers
+import geotracs.views.maps.over_time as over_time
+import geotracs.views.maps.page as page
+import geotracs.views.maps.sides as sides
+import geotracs.geo.region as regions
+from geotracs.core.budget import recorded
+from geotracs.views.colours import colours
+from geotracs.utility.compare import compare, standing
+from geotracs.core.digest import OTHER
+from geotracs.errors import InputError, quoted
+from geotracs.geo.tracks import check
+from geotracs.views.maps.window import window
+
+MOST = 5000
+"""How many locations are drawn of each frame, unless `sample` says otherwise."""
+CANVAS = 4000
+"""From how many shapes on they are drawn on a canvas, which is faster than a page element for each."""
+TILES = "OpenStreetMap"
+REGION = {"color": "#333333", "weight": 2, "opacity": 0.9, "fill": False}
+PLACES = {"color": "#666666", "radius": 2, "weight": 1, "opacity": 0.7, "fillOpacity": 0.5}
+WINDOW = {"color": "#000000", "radius": 5, "weight": 1.5, "opacity": 0.9, "fillOpacity": 0.12}
+
+
+def explore(
+    gdf: gpd.GeoDataFrame,
+    perturbed: gpd.GeoDataFrame | None = None,
+    *,
+    view: str = "overlay",
+    m: folium.Map | None = None,
+    tiles: Any = TILES,
+    attr: str | None = None,
+    color: str | None = None,
+    cmap: str | Sequence[str] | None = None,
+    tooltip: bool | int | str | Sequence[str] = True,
+    popup: bool | int | str | Sequence[str] = False,
+    legend: bool = True,
+    width: str | int = "100%",
+    height: str | int = "100%",
+    style_kwds: dict[str, Any] | None = None,
+    domain: Any = None,
+    places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
+    pick: Any = None,
+    trajectory: str | None = None,
+    time: str | None = None,
+    sample: int = MOST,
+    offline: bool = False,
+) -> folium.Map | DualMap:
+    """Draw tracks before and after on a folium map, a colour a trajectory.
+
+    Full lines and dots are the originals, dashes and hollow dots the reports. Each kind is a layer that can be
+    switched on and off: original, perturbed, displacement (off at first), region, places, window.
+
+    A map that holds originals says so and must be kept confidential; ``perturbed.tracs.explore()`` holds none and is
+    safe to publish, as long as the frame is what `perturb` returned or a part of it: what you put into it later is
+    shown too. Other locations than those on record are noticed, in the CRS of the release, and the map says so.
+
+    With originals on it a page loads no script from elsewhere: Leaflet is written into it, and tiles are its only
+    request. They tell the tile server where the data is: take ``offline=True`` for confidential work. The page of a
+    release alone loads its scripts from folium's usual servers, unless ``offline=True``.
+
+    Parameters
+    ----------
+    gdf : GeoDataFrame
+        The original tracks; or a release alone, without ``perturbed``.
+    perturbed : GeoDataFrame, optional
+        What `perturb` made of it.
+    view : {"overlay", "side-by-side", "time"}
+        Both on one map, two maps that move together, or one map with a time slider.
+    m : folium.Map, optional
+        A map to draw on, for the overlay. A map of folium's loads scripts from third parties, who could read
+        originals that are drawn on it: a `PrivacyWarning` says so when it is shown or saved.
+    tiles, attr : str, xyzservices.TileProvider or None
+        Background and, for tiles of your own, their attribution, as for `GeoDataFrame.explore`. An attribution is
+        HTML: the logo that some servers put into theirs is one more request.
+    color : str, optional
+        One colour for all, instead of one a trajectory.
+    cmap : list of colours, or name of a matplotlib colour map, optional
+        Colours of the trajectories; by default seven that the colour-blind can tell apart, again and again.
+    tooltip, popup : bool, int, str or list of str
+        Columns to show on hover and on click: the first ten, the first so many, or these.
+    legend : bool
+        Whether to show method, epsilon, average error (AE) and what the strokes mean.
+    width, height : str or int
+        Size of the map (not side by side).
+    style_kwds : dict, optional
+        Leaflet path options for the tracks, e.g. ``{"weight": 5}``.
+    domain : optional
+        The public region, as given to `perturb`. By default what the release records of it, which for a polygon is
+        not its shape.
+    places : GeoDataFrame or GeoSeries, optional
+        The public places, as given to ``round_to``.
+    pick : row label, or (row label, number) for lines, optional
+        A location whose window is drawn: where its report falls, before projection and rounding, with the stated
+        probability.
+    trajectory, time : str, optional
+        As given to `perturb`; by default what the release records.
+    sample : int
+        How many locations to draw at most; beyond it every so manyth trajectory is drawn, and the legend says so.
+    offline : bool
+        Leave out tiles, and write the scripts into the page of a release alone too: a file that draws without any
+        request.
+
+    Returns
+    -------
+    folium.Map, or folium.plugins.DualMap for ``view="side-by-side"``
+        Shown by a notebook; ``.save("map.html")`` writes it.
+
+    Notes
+    -----
+    What you add to a map with originals should bring no scripts. `folium.GeoJson`, `folium.CircleMarker` and
+    `folium.PolyLine`, with tooltips, bring none; give them ``control=False``, since the layer control is already made.
+    A plugin loads its scripts from third parties, and a `PrivacyWarning` says so when the map is shown or saved.
+    `folium.Marker`, `folium.Icon` and `folium.Popup` need pictures and scripts that the page does not have: draw on a
+    map of your own, with ``m``, if you want them and trust the servers that they come from.
+
+    Examples
+    --------
+    >>> import geotracs
+    >>> city = geotracs.datasets.sample_city(people=3, seed=1)
+    >>> private = city.tracks.tracs.perturb(4, domain=city.boundary, trajectory="person", time="t", keep=[])
+    >>> city.tracks.tracs.explore(private, domain=city.boundary)
+    <folium.folium.Map object at ...>
+    >>> private.tracs.explore(offline=True).save("safe-to-publish.html")  # doctest: +SKIP
+    """
+    _check(gdf, perturbed, view, m, tiles, sample, offline)
+    _check_looks(gdf, perturbed, color, cmap, style_kwds, (tooltip, popup), places, (width, height))
+    record = recorded((gdf if perturbed is None else perturbed).attrs)
+    trajectory, time = (
+        record.get(key) if name is None and record.get(key) in gdf.columns else name
+        for name, key in ((trajectory, "trajectory"), (time, "time"))
+    )
+    region = regions.recorded(record, gdf.crs, domain)
+    shown = sides.read(gdf, perturbed, trajectory, time, sample)
+    picked = None if pick is None else window(gdf, perturbed, region, trajectory, time, pick)
+    public, bounds = _public(shown, region, places, picked, sample)
+    roles = ["original", "perturbed"] if perturbed is not None else ["perturbed" if record else "original"]
+    caption = None if roles == ["perturbed"] else page.CAPTION if perturbed is not None else page.UNKNOWN
+    if roles == ["perturbed"] and standing(gdf) == OTHER:
+        caption = page.CHANGED
+    scene = Scene(
+        shown,
+        roles,
+        colours(len(shown[0].offsets) - 1, color, cmap),
+        [layers.Notes(side.values(tooltip), side.values(popup)) for side in shown],
+        style_kwds or {},
+        public,
+        bounds,
+        _legend(gdf, perturbed, shown[0], record, roles) if legend else None,
+        caption,
+    )
+    heavy = 2 * sum(len(side.rows) for side in shown) > CANVAS
+    options = {"tiles": None if offline else tiles, "attr": attr, "prefer_canvas": heavy, "zoomSnap": 0.25}
+    bundled = offline or scene.caption is not None  # no script of a third party beside originals
+    if view == "side-by-side":
+        return _side_by_side(scene, bundled, **options)
+    draw = _over_time if view == "time" else _overlay
+    return draw(scene, m, bundled, width=width, height=height, **options)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that a map shows, whatever the view."""
+
+    shown: list[sides.Side]
+    roles: list[str]
+    colours: list[str]
+    notes: list[layers.Notes] = field(repr=False)
+    style: dict[str, Any] = field(repr=False)
+    public: list[tuple[str, np.ndarray, dict[str, Any], str]] = field(repr=False)
+    bounds: list[list[float]] | None = field(repr=False)
+    legend: str | None = field(repr=False)
+    caption: str | None
+
+    def tracks(self, number: int) -> folium.FeatureGroup:
+        """The tracks before (0) or after (1)."""
+        return layers.tracks(self.shown[number], self.roles[number], self.colours, self.notes[number], self.style)
+
+    def backdrop(self) -> list[folium.FeatureGroup]:
+        """The layers below the tracks, made anew for each map."""
+        return [layers.shapes(*layer) for layer in self.public]
+
+    def annotate(self, captioned: folium.Map, explained: folium.Map, corner: str = "topleft") -> None:
+        """Put the caption, and a guard, on one map and the legend into a corner of the same or another."""
+        if self.caption:
+            page.Note(self.caption, "bottomleft", "caption").add_to(captioned)
+            page.guard(captioned)
+        if self.legend:
+            page.Note(self.legend, corner, "legend").add_to(explained)
+
+    def fit(self, map_: folium.Map | DualMap, below: int = 40) -> None:
+        """Show all of it, with so many pixels left free below."""
+        if self.bounds:
+            map_.fit_bounds(self.bounds, padding_top_left=(40, 40), padding_bottom_right=(40, below))
+
+
+def _overlay(scene: Scene, m: folium.Map | None, bundled: bool, **options: Any) -> folium.Map:
+    map_ = _map(options) if m is None else m
+    groups = scene.backdrop()
+    if len(scene.shown) == 2:
+        groups.append(layers.displacements(*scene.shown))
+    taken = [getattr(child, "layer_name", None) for child in map_._children.values()]
+    for group in [*groups, *(scene.tracks(number) for number in reversed(range(len(scene.shown))))]:
+        names = [group.layer_name, *(f"{group.layer_name} {number}" for number in range(2, len(taken) + 3))]
+        group.layer_name = next(name for name in names if name not in taken)  # the control knows layers by name
+        group.add_to(map_)
+    scene.annotate(map_, map_)
+    if m is None:
+        scene.fit(map_)
+    controls = [name for name, child in map_._children.items() if isinstance(child, folium.LayerControl)]
+    for name in controls:  # a control is drawn after the layers that it names
+        map_._children.move_to_end(name)
+    if not controls:
+        folium.LayerControl(collapsed=False).add_to(map_)
+    if bundled and m is None:
+        page.inline(map_, map_)
+    return map_
+
+
+def _side_by_side(scene: Scene, bundled: bool, **options: Any) -> DualMap:
+    both = DualMap(**options)
+    for number, map_ in enumerate((both.m1, both.m2)):
+        for group in scene.backdrop():
+            group.add_to(map_)
+        scene.tracks(number).add_to(map_)
+        folium.LayerControl(collapsed=False).add_to(map_)
+    scene.annotate(both.m1, both.m2, "bottomleft")
+    scene.fit(both)
+    both.get_root().title = page.TITLE
+    if bundled:
+        page.inline(both.m1, both, both.m1, both.m2)
+    return both
+
+
+def _over_time(scene: Scene, m: None, bundled: bool, **options: Any) -> folium.Map:
+    map_ = _map(options)
+    for group in scene.backdrop():
+        group.add_to(map_)
+    lines, control = [], []
+    if len(scene.shown[0].rows):
+        times, said = over_time.clock(scene.shown[0])
+        for number in reversed(range(len(scene.shown))):
+            side, role = scene.shown[number], scene.roles[number]
+            line = over_time.timeline(side, role, times, scene.colours, scene.notes[number], scene.style)
+            line.layer_name = role
+            lines.append(line.add_to(map_))
+        control.append(over_time.slider(lines, said).add_to(map_))
+    scene.annotate(map_, map_)
+    scene.fit(map_, below=160)
+    folium.LayerControl(collapsed=False).add_to(map_)
+    if bundled:
+        page.inline(map_, map_, *control, *lines)
+    return map_
+
+
+def _map(options: dict[str, Any]) -> folium.Map:
+    map_ = folium.Map(**options)
+    map_.get_root().title = page.TITLE
+    return map_
+
+
+def _public(
+    shown: list[sides.Side],
+    region: regions.Region | None,
+    places: gpd.GeoDataFrame | gpd.GeoSeries | None,
+    picked: tuple[gpd.GeoSeries, float] | None,
+    most: int,
+) -> tuple[list[tuple[str, np.ndarray, dict[str, Any], str]], list[list[float]] | None]:
+    """Return the shapes below the tracks, and the bounds (south-west, north-east) of all that is in view."""
+    lonlat = np.concatenate([side.lonlat for side in shown])
+    middle = float(lonlat[:, 0].min() + lonlat[:, 0].max()) / 2 if len(lonlat) else 0.0
+    found, boxes = [], [[*lonlat.min(axis=0), *lonlat.max(axis=0)]] if len(lonlat) else []
+    if region is not None:
+        outline = layers.placed(gpd.GeoSeries([region.outline()], crs=region.data_crs), middle)
+        found.append(("region", outline, REGION, "public region"))
+        boxes += shapely.bounds(outline).tolist()
+    if places is not None:
+        spots = places.geometry.iloc[:: -(-len(places) // most) or 1]
+        found.append(("places", layers.placed(spots, middle), PLACES, "public place"))
+    if picked is not None:
+        name = f"window ({picked[1]:.0%})"
+        note = f"Before projection and rounding, the report of the picked location falls here with {picked[1]:.1%}."
+        found.append((name, layers.placed(picked[0], middle), WINDOW, note))
+    if not boxes:
+        return found, None
+    west, south, east, north = np.min(boxes, axis=0)[:2].tolist() + np.max(boxes, axis=0)[2:].tolist()
+    return found, [[south, west], [north, east]]
+
+
+def _legend(
+    gdf: gpd.GeoDataFrame,
+    perturbed: gpd.GeoDataFrame | None,
+    side: sides.Side,
+    record: dict[str, Any],
+    roles: list[str],
+) -> str:
+    lines = []
+    if record:
+        lines.append(f"{record['method']}, epsilon {record['epsilon']:g} per {record.get('unit', 'location')}")
+    if perturbed is not None:
+        error = compare(gdf, perturbed)["ae"]
+        if pd.notna(error):
+            lines.append(f"average error (AE): {error:,.0f} m")
+    count = len(side.offsets) - 1
+    if side.total == 0:
+        lines.append("no locations")
+    elif side.total > len(side.rows):
+        lines.append(
+            f"sample: {count:,} of {side.trajectories:,} trajectories, {len(side.rows):,} of {side.total:,} locations"
+        )
+    else:
+        whole = "trajectory" if count == 1 else "trajectories"
+        lines.append(f"{count:,} {whole}, {side.total:,} {'location' if side.total == 1 else 'locations'}")
+    return page.legend(lines, roles)
+
+
+VIEWS = ("overlay", "side-by-side", "time")
+
+
+def _check(
+    gdf: gpd.GeoDataFrame,
+    perturbed: gpd.GeoDataFrame | None,
+    view: str,
+    m: folium.Map | None,
+    tiles: Any,
+    sample: int,
+    offline: bool,
+) -> None:
+    check(gdf, "frame")
+    if perturbed is not None:
+        check(perturbed, "perturbed frame")
+        if recorded(gdf.attrs) and not recorded(perturbed.attrs):
+            raise InputError("The first frame carries the record of a perturbation and the second none: swap them.")
+    if view not in VIEWS:
+        raise InputError(f"`view` must be one of {list(VIEWS)}, got {quoted(view)}.")
+    if view == "side-by-side" and perturbed is None:
+        raise InputError('view="side-by-side" needs a frame and its release: tracks.tracs.explore(perturbed, ...).')
+    if m is not None and (view != "overlay" or offline):
+        raise InputError('`m` is for view="overlay" without `offline`: the map is already made.')
+    if offline and not (tiles is None or tiles == TILES):
+        raise InputError("`offline=True` draws no tiles; leave out `tiles`.")
+    if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
+        raise InputError(f"`sample` must be a whole number of at least 1, got {quoted(sample)}.")
+
+
+def _check_looks(
+    gdf: gpd.GeoDataFrame,
+    perturbed: gpd.GeoDataFrame | None,
+    color: Any,
+    cmap: Any,
+    style: Any,
+    notes: Sequence[Any],
+    places: Any,
+    size: Sequence[Any],
+) -> None:
+    if not all(isinstance(side, (str, Real)) for side in size):
+        raise InputError("`width` and `height` must be a number of pixels or a text such as '100%'.")
+    columns = {*gdf.columns, *(() if perturbed is None else perturbed.columns)}
+    if isinstance(color, str) and color in columns:
+        raise InputError("`color` is one colour for all; `trajectory` names the column that gives each its own.")
+    named = [value for value in (style or {}).values() if isinstance(value, str)]
+    given = [color, *([cmap] if isinstance(cmap, str) else cmap or []), *named]
+    if any(sign in value for value in given if isinstance(value, str) for sign in "{<"):
+        raise InputError("Colours and styles must not hold braces or `<`: they are written into a script.")
+    if not all(isinstance(value, (str, bool, int, float)) for value in (style or {}).values()):
+        raise InputError("`style_kwds` must hold Leaflet's path options: numbers, words, True or False.")
+    for asked in notes:
+        if isinstance(asked, (bool, np.bool_, Integral)) or asked is None:
+            continue
+        names = asked if isinstance(asked, (list, tuple)) else [asked]
+        missing = [name for name in names if not (isinstance(name, Hashable) and name in columns)]
+        if missing:
+            raise InputError(
+                f"`tooltip` and `popup` must be True, a number or names of columns, got {quoted(missing[0])}."
+            )
+    if places is not None and (not isinstance(places, (gpd.GeoDataFrame, gpd.GeoSeries)) or places.crs is None):
+        raise InputError(f"`places` must be a GeoDataFrame or GeoSeries with a CRS, got {type(places).__name__}.")

@@ -1,0 +1,158 @@
+"""What a page holds besides its layers: caption, legend, and, where originals are drawn, Leaflet itself."""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from typing import Any
+
+import folium
+from branca.element import Element, MacroElement
+from folium.template import Template
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+
+from geotracs.errors import PrivacyWarning, warn
+
+CAPTION = "This map contains original locations: keep it confidential."
+UNKNOWN = "These locations carry no record of a perturbation: keep this map confidential."
+CHANGED = "These locations are not those of the release on record: keep this map confidential."
+TITLE = "geotracs: before and after"
+REMOTE = re.compile(
+    r"""<(?:script|link|iframe)\b[^>]*?\b(?:src|href)\s*=\s*["']?\s*(?:https?:)?//([^/"'\s>]+)""", re.IGNORECASE
+)
+"""A tag that loads a script, a style sheet or a frame from elsewhere, and the host."""
+
+SWATCHES = {
+    "original": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="3"/><circle cx="20" cy="7" r="4" fill="#333"/>',
+    "perturbed": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="2" stroke-dasharray="4 4"/>'
+    '<circle cx="20" cy="7" r="4" fill="#fff" stroke-width="2"/>',
+}
+STYLE = """
+    .tracs-note { background: rgba(255, 255, 255, 0.92); border: 1px solid #999; border-radius: 4px; padding: 6px 10px;
+                  font: 13px/1.5 sans-serif; color: #222; max-width: 250px }
+    .leaflet-bottom .tracs-note.leaflet-control { margin-bottom: 30px }
+    .tracs-note summary { cursor: pointer }
+    .tracs-note svg { vertical-align: middle; margin-right: 6px }
+    .tracs-caption { background: #fff3cd; border-color: #b8860b; font-weight: bold; max-width: 430px }
+    .leaflet-tooltip table th, .leaflet-popup table th { text-align: left; padding-right: 8px }
+    .leaflet-timeline-control.leaflet-control { margin-bottom: 32px !important }
+    .leaflet-container { background: #f4f3ef }
+"""
+
+
+class Note(MacroElement):
+    """A box in a corner of the map, stacked by Leaflet with its other controls.
+
+    Parameters
+    ----------
+    content : str
+        HTML, already escaped where it comes from data.
+    corner : {"topleft", "topright", "bottomleft", "bottomright"}
+        Where.
+    kind : str
+        A second class for the style: "legend" or "caption".
+    """
+
+    _template = Template(
+        """
+        {% macro header(this, kwargs) %}<style>{{ this.style }}</style>{% endmacro %}
+        {% macro script(this, kwargs) %}
+            var {{ this.get_name() }} = L.control({position: {{ this.corner|tojson }}});
+            {{ this.get_name() }}.onAdd = function () {
+                var box = L.DomUtil.create("div", {{ this.classes|tojson }});
+                box.innerHTML = {{ this.content|tojson }};
+                return box;
+            };
+            {{ this.get_name() }}.addTo({{ this._parent.get_name() }});
+        {% endmacro %}
+        """
+    )
+
+    def __init__(self, content: str, corner: str, kind: str) -> None:
+        super().__init__()
+        self._name = "Note"
+        self.content, self.corner, self.style = content, corner, STYLE
+        self.classes = f"tracs-note tracs-{kind}"
+
+
+def legend(lines: Sequence[str], roles: Iterable[str]) -> str:
+    """Return a legend that folds away: some plain lines, then what the strokes mean."""
+    swatches = [f'<svg width="40" height="14" stroke="#333" fill="none">{SWATCHES[role]}</svg>{role}' for role in roles]
+    first, *others = (text(line) for line in lines)
+    return f"<details open><summary>{first}</summary>{'<br>'.join([*others, *swatches])}</details>"
+
+
+def text(value: Any) -> str:
+    """Return a value as text that may stand in a page, whatever is in it.
+
+    Braces are escaped too: folium compiles what it has rendered as a template once more, in which they would be code.
+
+    >>> text("<b>{{ 7 * 7 }}</b>")
+    '&lt;b&gt;&#123;&#123; 7 * 7 &#125;&#125;&lt;/b&gt;'
+    """
+    return html.escape(str(value)).replace("{", "&#123;").replace("}", "&#125;")
+
+
+def in_script(value: Any) -> Markup:
+    """Return a value as JavaScript that may stand in a page: no `<` that could end the script."""
+    return htmlsafe_json_dumps(value)
+
+
+class Inlined(Element):
+    """A script or a style sheet written into the page."""
+
+    _template = Template("<{{ this.tag }}>{{ this.code }}</{{ this.tag }}>")
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = "Inlined"
+        code = files("geotracs.views.maps").joinpath("assets", name).read_text(encoding="utf-8")
+        self.tag = "style" if name.endswith(".css") else "script"
+        # Pictures of markers and of a collapsed layer control, which are not drawn, and the map of the source.
+        self.code = code.replace("url(images/", "url(data:,").replace("//# sourceMappingURL=leaflet.js.map", "")
+
+
+def inline(page: folium.Element, *elements: folium.Element) -> None:
+    """Write the scripts of Leaflet into a page, so that it loads none from elsewhere.
+
+    Parameters
+    ----------
+    page : folium.Map
+        A map of the page.
+    *elements : folium elements
+        All that would link to scripts: the maps and the plugins.
+    """
+    for element in elements:
+        element.default_js, element.default_css = [], []
+    header = page.get_root().header
+    for name in ("leaflet.css", "leaflet.js", "leaflet.timeline.js", "L.Map.Sync.js"):
+        header.add_child(Inlined(name), name=name)
+
+
+class Guard(Element):
+    """Warns when a page that shows originals is written with scripts of third parties on it.
+
+    It stands in the header, which is rendered after everything else has put its links there.
+    """
+
+    def render(self, **kwargs: Any) -> str:
+        """Warn if the page loads scripts from elsewhere; nothing is added to it."""
+        figure = self.get_root()
+        parts = [*figure.header._children.values(), *figure.html._children.values()]
+        written = "".join(part.render() for part in parts if not isinstance(part, (Guard, Inlined)))
+        hosts = sorted(set(REMOTE.findall(written)))
+        if hosts:
+            warn(
+                f"This map shows original locations, and its page loads scripts or styles from {', '.join(hosts)}: "
+                "whoever controls these can read the locations. They come from the map given as `m`, or from a layer "
+                "that was added to it. Leave `m` out, and add layers that need no scripts to the map that explore "
+                "returns.",
+                PrivacyWarning,
+            )
+        return ""
+
+
+def guard(page: folium.Element) -> None:
+    """Watch a page that shows originals."""
+    page.get_root().header.add_child(Guard(), name="tracs_guard")
