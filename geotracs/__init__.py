@@ -1,28 +1,56 @@
 """Publish movement data with a provable privacy guarantee, without leaving GeoPandas.
 
-Importing geotracs registers ``GeoDataFrame.tracs``.
+Importing geotracs registers ``GeoDataFrame.tracs``. Everything else is loaded when it is first used.
 """
 
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from importlib.metadata import version
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import geotracs.accessor as _accessor  # noqa: F401  (registers GeoDataFrame.tracs)
-import geotracs.io.datasets as datasets
-import geotracs.core.domains as domains
-import geotracs.io.files as files
-import geotracs.io.loaders as loaders
-import geotracs.core.mechanisms as mechanisms
-import geotracs.utility.metrics as metrics
-import geotracs.core.places as places
-import geotracs.views.plots as plots
-from geotracs.geo.advise import advise
-from geotracs.core.budget import Guarantee
-from geotracs.utility.compare import compare, displacement
 from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning
-from geotracs.release.frame import perturb
-from geotracs.release.file import perturb_file
-from geotracs.utility.sweep import sweep
+
+if TYPE_CHECKING:
+    from geotracs.core import domains, mechanisms, methods, places
+    from geotracs.core.guarantee import Guarantee
+    from geotracs.geo.advise import advise
+    from geotracs.io import datasets, files, loaders
+    from geotracs.release.file import perturb_file
+    from geotracs.release.frame import perturb
+    from geotracs.utility import metrics
+    from geotracs.utility.compare import compare, displacement
+    from geotracs.utility.sweep import sweep
+    from geotracs.views import plots
 
 __version__ = version("geotracs")
+
+_MODULES = {
+    "datasets": "geotracs.io.datasets",
+    "domains": "geotracs.core.domains",
+    "files": "geotracs.io.files",
+    "loaders": "geotracs.io.loaders",
+    "mechanisms": "geotracs.core.mechanisms",
+    "methods": "geotracs.core.methods",
+    "metrics": "geotracs.utility.metrics",
+    "places": "geotracs.core.places",
+    "plots": "geotracs.views.plots",
+}
+"""Modules that are known by shorter names, too: ``from geotracs.domains import Disc``..."""
+_FUNCTIONS = {
+    "Guarantee": "geotracs.core.guarantee",
+    "advise": "geotracs.geo.advise",
+    "compare": "geotracs.utility.compare",
+    "displacement": "geotracs.utility.compare",
+    "perturb": "geotracs.release.frame",
+    "perturb_file": "geotracs.release.file",
+    "sweep": "geotracs.utility.sweep",
+}
+"""...and where the other public names come from."""
 
 __all__ = [
     "CRSError",
@@ -40,6 +68,7 @@ __all__ = [
     "files",
     "loaders",
     "mechanisms",
+    "methods",
     "metrics",
     "perturb",
     "perturb_file",
@@ -47,3 +76,36 @@ __all__ = [
     "plots",
     "sweep",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"geotracs.{name}")
+    if name in _FUNCTIONS:
+        value = getattr(importlib.import_module(_FUNCTIONS[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'geotracs' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _ShortNames(MetaPathFinder, Loader):
+    """Finds the modules that are known by shorter names."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        package, _, short = name.partition(".")
+        return ModuleSpec(name, self) if package == "geotracs" and short in _MODULES else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(_MODULES[spec.name.partition(".")[2]])
+        self._own = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._own  # it is there already, under its own name
+
+
+sys.meta_path.append(_ShortNames())

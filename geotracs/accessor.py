@@ -1,6 +1,7 @@
-"""``GeoDataFrame.tracs``: the functions of geotracs as methods. No state, one line each."""
+"""``GeoDataFrame.tracs``: the functions of geotracs as methods. No state."""
 
 import functools
+import importlib
 import importlib.util
 import inspect
 import sys
@@ -12,27 +13,28 @@ from typing import Any
 import geopandas as gpd
 import pandas as pd
 
-from geotracs.core.budget import Guarantee
-from geotracs.utility.compare import compare, standing
-from geotracs.core.digest import OTHER
-from geotracs.errors import PrivacyWarning, warn
-from geotracs.views.maps import explore
-from geotracs.release.frame import perturb
-from geotracs.views.plots import plot
-from geotracs.utility.sweep import sweep
 
+class _Function:
+    """A function of a frame as a method with the same signature and documentation, loaded when it is first used."""
 
-def _method(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn a function of a frame into a method with the same signature and documentation."""
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
 
-    @functools.wraps(function)
-    def method(self: "TracsAccessor", *args: Any, **kwargs: Any) -> Any:
-        return function(self._frame, *args, **kwargs)
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self._method if instance is None else self._method.__get__(instance, owner)
 
-    signature = inspect.signature(function)
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    method.__signature__ = signature.replace(parameters=[own, *list(signature.parameters.values())[1:]])
-    return method
+    @functools.cached_property
+    def _method(self) -> Callable[..., Any]:
+        function = getattr(importlib.import_module(self._module), self._name)
+
+        @functools.wraps(function)
+        def method(self: "TracsAccessor", *args: Any, **kwargs: Any) -> Any:
+            return function(self._frame, *args, **kwargs)
+
+        signature = inspect.signature(function)
+        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        method.__signature__ = signature.replace(parameters=[own, *list(signature.parameters.values())[1:]])  # type: ignore[attr-defined]
+        return method
 
 
 @pd.api.extensions.register_dataframe_accessor("tracs")
@@ -46,23 +48,16 @@ class TracsAccessor:
             )
         self._frame = frame
 
-    perturb = _method(perturb)
-    compare = _method(compare)
-    sweep = _method(sweep)
-    explore = _method(explore)
-    plot = _method(plot)
+    perturb = _Function("geotracs.release.frame", "perturb")
+    compare = _Function("geotracs.utility.compare", "compare")
+    sweep = _Function("geotracs.utility.sweep", "sweep")
+    explore = _Function("geotracs.views.maps", "explore")
+    plot = _Function("geotracs.views.plots", "plot")
 
     @property
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> Any:
         """What a perturbed frame promises, read from its attrs; warns if its locations are no longer those of then."""
-        guarantee = Guarantee.from_attrs(self._frame.attrs)
-        if standing(self._frame) == OTHER:
-            warn(
-                "The locations of this frame are not those that perturb() returned, which its record describes: it "
-                "says nothing of these. Use the frame that perturb() returned.",
-                PrivacyWarning,
-            )
-        return guarantee
+        return importlib.import_module("geotracs.utility.compare").promised(self._frame)
 
 
 class _WhenImported(MetaPathFinder):
@@ -78,13 +73,13 @@ class _WhenImported(MetaPathFinder):
 
             def execute_and_register(module: Any) -> None:
                 execute(module)
-                importlib.import_module("geotracs.release.dask")
+                importlib.import_module("geotracs.utility.dask")
 
-            spec.loader.exec_module = execute_and_register
+            spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
         return spec
 
 
 if "dask_geopandas" in sys.modules:
-    importlib.import_module("geotracs.release.dask")
+    importlib.import_module("geotracs.utility.dask")
 else:
     sys.meta_path.insert(0, _WhenImported())

@@ -15,18 +15,18 @@ import click
 import pandas as pd
 
 import geotracs.io.files as files
-from geotracs.geo.advise import advise
 from geotracs.core.budget import UNITS, check_eps
-from geotracs.utility.compare import METRICS, compare
-from geotracs.io.datasets import sample_city
+from geotracs.core.methods import METHODS
+from geotracs.core.places import Grid
 from geotracs.errors import DEBUG, GeotracsError, GeotracsWarning, InputError, debugging
+from geotracs.geo.advise import advise
+from geotracs.io.datasets import sample_city
+from geotracs.release.file import perturb_file
+from geotracs.release.frame import perturb
+from geotracs.release.plan import OUTSIDE
+from geotracs.utility.compare import METRICS, compare
 from geotracs.views.maps import explore
 from geotracs.views.maps.explore import MOST, VIEWS
-from geotracs.core.methods import METHODS
-from geotracs.release.frame import perturb
-from geotracs.core.places import Grid
-from geotracs.release.plan import OUTSIDE
-from geotracs.release.file import perturb_file
 
 DEMO = ("tracs-c", "tracs-d")
 FEW = 1000

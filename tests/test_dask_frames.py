@@ -597,7 +597,7 @@ def test_importing_geotracs_does_not_import_dask():
     )
     other = "import dask_geopandas, geotracs; assert dask_geopandas.GeoDataFrame.tracs.__name__ == 'DaskTracsAccessor'"
     worker = (
-        "import geotracs.dask_frames as own, dask_geopandas\n"
+        "import geotracs.release.dask as own, dask_geopandas\n"
         "assert dask_geopandas.GeoDataFrame.tracs is own.DaskTracsAccessor"
     )
     for text in (code, other, worker):

@@ -5,8 +5,8 @@ import pytest
 import shapely
 
 import geotracs
-from geotracs.utility.compare import displacement
 from geotracs.io.datasets import sample_city
+from geotracs.utility.compare import displacement
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import shapely
 
 import geotracs
 from geotracs import PrivacyWarning, files
-from geotracs.utility.compare import standing
 from geotracs.core.digest import LOWEST, Digest
+from geotracs.utility.compare import standing
 from tests.conftest import TOKYO
 
 ARGUMENTS = {"domain": TOKYO, "trajectory": "person", "time": "t", "keep": []}

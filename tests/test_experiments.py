@@ -12,17 +12,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import geotracs.experiments as experiments
 import geotracs.core.methods as methods
+import geotracs.experiments as experiments
 from geotracs import InputError
 from geotracs.cli import main
+from geotracs.core.mechanisms import Piecewise
+from geotracs.core.methods import TracsD
 from geotracs.experiments import discrete, report
 from geotracs.experiments.cities import city
 from geotracs.experiments.exact import spent
 from geotracs.experiments.published import ratios
 from geotracs.experiments.setups import EPSILONS, TRACS, Recipe, Setup, mean_error, measure, stream, uniform
-from geotracs.core.mechanisms import Piecewise
-from geotracs.core.methods import TracsD
 from tests.conftest import SHARED
 
 PUBLISHED = SHARED / "paper" / "published"

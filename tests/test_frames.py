@@ -43,7 +43,7 @@ def test_unused_categories_and_levels_are_dropped(tracks):
 
 
 def test_every_location_is_in_one_trajectory(tracks):
-    read = geotracs.frames.read(tracks, "person", "t")
+    read = geotracs.geo.tracks.read(tracks, "person", "t")
     assert read.lengths.tolist() == [20, 20, 20]
     assert np.array_equal(np.sort(read.order), np.arange(60))
     assert np.array_equal(read.in_frame_order(read.xy), shapely.get_coordinates(tracks.geometry.values))

@@ -30,7 +30,7 @@ def calls():
         geotracs.perturb,
         geotracs.compare,
         geotracs.sweep,
-        geotracs.maps.explore,
+        geotracs.views.maps.explore,
         geotracs.plots.plot,
         geotracs.plots.displacement,
         geotracs.plots.error_curve,

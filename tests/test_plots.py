@@ -15,9 +15,9 @@ from scipy import stats
 
 import geotracs
 from geotracs import DomainError, InputError, plots
-from geotracs.views.colours import COLOURS
 from geotracs.core.domains import Disc, Globe, Parallelogram
 from geotracs.errors import MissingExtraError
+from geotracs.views.colours import COLOURS
 from geotracs.views.plots.canvas import CAPTION
 from tests.conftest import TOKYO
 

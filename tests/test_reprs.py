@@ -21,7 +21,7 @@ from tests.conftest import TOKYO
 HARMLESS = (str, int, bool, slice, Path, type(None))
 """What the fields that a repr shows may be made of: names and counts. No float, for it may be a coordinate."""
 PUBLIC = {
-    "geotracs.core.budget.Guarantee": "the record that every reader of a release gets; nothing of a fitted region is in it",
+    "geotracs.core.guarantee.Guarantee": "the record that every reader of a release gets; nothing of a fitted region is in it",
     "geotracs.io.datasets.SampleCity": "generated, nobody's locations",
     "geotracs.io.datasets.Streets": "generated",
     "geotracs.core.domains.disc.Disc": "a public region; Region and Plan do not show theirs, which may be fitted",
@@ -43,7 +43,7 @@ PUBLIC_FIELDS = {
     ("geotracs.geo.region.Region", "record"): "part of the record of a release: no bounds if the region was fitted",
 }
 OWN_REPRS = {
-    "geotracs.core.budget.Guarantee",
+    "geotracs.core.guarantees.Guarantee",
     "geotracs.utility.compare.Pair",
     "geotracs.geo.tracks.Tracks",
     "geotracs.core.mechanisms.piecewise.Piecewise",
@@ -162,7 +162,7 @@ def test_objects_of_a_comparison_and_of_maps(tracks, made):
     for view in ("overlay", "side-by-side", "time"):
         tracks.tracs.explore(private, view=view, pick=tracks.index[0])
     private.tracs.explore()
-    notes = [one for one in made if isinstance(one, geotracs.maps.page.Note)]
+    notes = [one for one in made if isinstance(one, geotracs.views.maps.page.Note)]
     assert notes
     check_reprs(made, {"Pair", "Side", "Scene", "Notes"})
 
@@ -174,7 +174,7 @@ def test_objects_of_a_file(tracks, tmp_path, made, ending, sort):
     if ending == "parquet":  # whose metadata hold the extent of every geometry column
         frame["home"] = frame.geometry
     geotracs.files.write(frame, path)
-    geotracs.streaming.perturb_file(
+    geotracs.perturb_file(
         path,
         tmp_path / "private.parquet",
         4,
@@ -192,7 +192,7 @@ def test_objects_of_a_file(tracks, tmp_path, made, ending, sort):
 def test_a_region_that_was_given_is_shown_and_a_fitted_one_is_not(region):
     points = gpd.GeoSeries(gpd.points_from_xy([1.23456, 2.34567], [1.45678, 2.0]), crs=4326)
     with warnings.catch_warnings(action="ignore"):
-        text = repr(geotracs.regions.resolve(region, points))
+        text = repr(geotracs.geo.region.resolve(region, points))
     assert text == (
         "Region(record={'kind': 'rectangle', 'fitted': True})"
         if region is None
@@ -201,7 +201,7 @@ def test_a_region_that_was_given_is_shown_and_a_fitted_one_is_not(region):
 
 
 def test_counts_are_shown(tracks):
-    assert repr(geotracs.frames.read(tracks, "person", "t")) == "<Tracks of 60 locations>"
+    assert repr(geotracs.geo.tracks.read(tracks, "person", "t")) == "<Tracks of 60 locations>"
     assert repr(geotracs.domains.Rectangle(0, 0, 1, np.pi)).startswith(
         "Rectangle(xmin=0.0, ymin=0.0, xmax=1.0, ymax=3.14"
     )

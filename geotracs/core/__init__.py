@@ -1,0 +1,1 @@
+"""The mathematics, over arrays: randomness, epsilon, exact mechanisms, public regions and places, methods."""

@@ -48,7 +48,7 @@ def source(rng: int | np.random.Generator | None = None) -> Source:
     Examples
     --------
     >>> source()
-    <geotracs.randomness.Keystream object at ...>
+    <geotracs.core.randomness.Keystream object at ...>
     """
     if rng is None:
         return Keystream(secrets.token_bytes(KEY_BYTES))

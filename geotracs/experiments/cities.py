@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from geotracs.core.places import Points
 from geotracs.errors import InputError
 from geotracs.experiments.setups import Setup
-from geotracs.core.places import Points
 
 DECIMALS = {"tky": 8, "chi": 5}
 """To which the paper rounds latitudes and longitudes."""

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 import geotracs.core.budget as budget
-import geotracs.utility.metrics as metrics
 import geotracs.core.randomness as randomness
+import geotracs.utility.metrics as metrics
+from geotracs.core.places import Points
 from geotracs.experiments.cities import city
 from geotracs.experiments.not_ldp import ngram_as_published
 from geotracs.experiments.setups import (
@@ -26,7 +27,6 @@ from geotracs.experiments.setups import (
     uniform,
     with_published,
 )
-from geotracs.core.places import Points
 
 TEXTBOOK = {"calibration": "textbook"}
 """The published exponential mechanisms have the classical factor 2, so that they use half of epsilon."""

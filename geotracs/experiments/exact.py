@@ -12,10 +12,10 @@ import geotracs.core.methods as methods
 import geotracs.core.randomness as randomness
 from geotracs.core.budget import split
 from geotracs.core.domains import Disc
-from geotracs.experiments.setups import EPSILONS, UNIT_SQUARE, stream, with_published
 from geotracs.core.mechanisms.krr import RandomizedResponse
 from geotracs.core.mechanisms.lattice import WORDS
 from geotracs.core.mechanisms.piecewise import Piecewise
+from geotracs.experiments.setups import EPSILONS, UNIT_SQUARE, stream, with_published
 
 TURN = 2 * math.pi
 SECTORS = (3, 6, 12)

@@ -11,9 +11,9 @@ import pandas as pd
 import geotracs.core.methods as methods
 import geotracs.core.randomness as randomness
 from geotracs.core.domains import Rectangle
+from geotracs.core.places import Points
 from geotracs.errors import InputError
 from geotracs.experiments.published import read
-from geotracs.core.places import Points
 
 EPSILONS = (2.0, 4.0, 6.0, 8.0, 10.0)
 UNIT_SQUARE = Rectangle(0, 0, 1, 1)

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from geotracs.core.places import Points
 from geotracs.experiments.cities import city
 from geotracs.experiments.discrete import DISCRETE
 from geotracs.experiments.published import MILLISECONDS
 from geotracs.experiments.setups import Recipe, Setup, stream, uniform
-from geotracs.core.places import Points
 
 EPSILON = 4.0
 LOCATIONS = 20_000

@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-import geotracs.geo.crs as crs_
 import geotracs.core.methods as recipes
+import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
 from geotracs.core.budget import check_eps
 from geotracs.core.domains import Domain, Globe, distances
-from geotracs.errors import DomainError, InputError, quoted, sealed
-from geotracs.geo.originals import Originals
 from geotracs.core.places import Grid
 from geotracs.core.randomness import public_stream, words
+from geotracs.errors import DomainError, InputError, quoted, sealed
+from geotracs.geo.originals import Originals
 from geotracs.geo.rounding import Rounding, prepare
 
 STAND_INS = 50_000

@@ -12,9 +12,9 @@ import shapely
 
 import geotracs.geo.crs as crs_
 from geotracs.core.domains import Disc, Globe
+from geotracs.core.places import Cells, Grid, Points, Shapes
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
 from geotracs.geo.originals import Originals, derived_from
-from geotracs.core.places import Cells, Grid, Points, Shapes
 from geotracs.geo.region import Region
 
 POINT = 0

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from geotracs.errors import InputError, quoted
 from geotracs.core.mechanisms.lattice import BLOCK
+from geotracs.errors import InputError, quoted
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """dask-geopandas frames: the same plan, applied to each partition where it is. Needs the extra ``dask``."""
 
-import functools
 import uuid
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import dask
@@ -11,27 +10,16 @@ import dask_geopandas
 import geopandas as gpd
 import numpy as np
 import pandas as pd
-from dask.dataframe.extensions import register_dataframe_accessor
 from dask.dataframe.utils import clear_known_categories
 
-import geotracs.geo.tracks as frames
-import geotracs.geo.leaks as leaks
-import geotracs.utility.metrics as measures
-import geotracs.release.plan as plans
 import geotracs.core.randomness as randomness
-from geotracs.core.budget import Guarantee, recorded
-from geotracs.utility.compare import DISPLACEMENT, chosen_metrics, displacement, group_labels, result_columns
+import geotracs.geo.leaks as leaks
+import geotracs.geo.tracks as frames
+import geotracs.release.plan as plans
 from geotracs.errors import InputError, quoted
 from geotracs.geo.originals import Originals, coordinates, evenly, some_coordinates
-from geotracs.release.frame import planned
 from geotracs.release.file.counts import keys
-from geotracs.utility.sweep import Engine
-from geotracs.utility.sweep import run as run_sweep
-
-AT_ONCE = 16
-"""How many partial results are joined at a time."""
-FINE = 40
-"""How many bits of a distance are left out when distances are counted: 12 are left, a relative error of 1.2e-4."""
+from geotracs.release.frame import planned
 
 
 def perturb(
@@ -76,10 +64,10 @@ def perturb(
     The call draws one key. It lives in the graph of the frame, so whoever has the graph, or can read the memory of the
     scheduler and the workers, can undo the perturbation. It is never shown.
     """
-    return _perturbed(ddf, eps, method, shuffle=shuffle, rng=rng, **arguments)
+    return released(ddf, eps, method, shuffle=shuffle, rng=rng, **arguments)
 
 
-def _perturbed(
+def released(
     ddf: dask_geopandas.GeoDataFrame,
     eps: float,
     method: str = "joint",
@@ -91,18 +79,18 @@ def _perturbed(
     **arguments: Any,
 ) -> dask_geopandas.GeoDataFrame:
     """Perturb; ``whole`` is the column whose trajectories are known to be in one partition each, ``some`` are rows."""
-    _check(ddf)
-    _check_arguments(shuffle, arguments.keys())
+    check_frame(ddf)
+    check_arguments(shuffle, arguments.keys())
     given = planned(eps, method, rng=rng, **arguments)
     trajectory, unit = given["trajectory"], given["unit"]
     _check_planned(given)
-    some = _some_rows(ddf) if some is None else some
+    some = some_rows(ddf) if some is None else some
     plan = plans.make(some, data=_originals(ddf, some), lengths=np.array([1]), **given)
     key = randomness.Key.fresh(randomness.source(rng))
     together = plan.recipe.sequential or unit == "trajectory"
     # Lines are whole by themselves, and points without a trajectory are refused when they are seen.
     if together and trajectory is not None and trajectory != whole:
-        ddf = _together(ddf, trajectory, shuffle, plan.recipe.name)
+        ddf = bring_together(ddf, trajectory, shuffle, plan.recipe.name)
     return _released(ddf, plan, key, together)
 
 
@@ -128,105 +116,15 @@ def _released(
     return dd.from_delayed(released, meta=private, divisions=divisions, verify_meta=False)
 
 
-def compare(
-    original: dask_geopandas.GeoDataFrame,
-    perturbed: dask_geopandas.GeoDataFrame,
-    *,
-    metrics: str | Sequence[str] = DISPLACEMENT,
-    by: str | None = None,
-    within: Sequence[float] = measures.WITHIN,
-) -> pd.Series | pd.DataFrame:
-    """Summarise what the perturbation cost, as `geotracs.compare` does; computed at once.
-
-    Only the metrics of single locations: "ae", "median", "p95", "max" and "rqp". The median and the 95th percentile are
-    right to 0.02%. Only counts of distances leave the workers.
-    """
-    chosen = chosen_metrics(metrics)
-    others = [name for name in chosen if name not in DISPLACEMENT]
-    if others:
-        raise InputError(
-            f"On a dask frame `metrics` must be some of {list(DISPLACEMENT)}, got {others[0]!r}; for the others "
-            "compute both frames, or some partitions of both, first."
-        )
-    within = np.atleast_1d(within).tolist()
-    measures.summary(np.array([]), within)
-    for frame in (original, perturbed):
-        _check(frame)
-    before, after = original.to_delayed(), perturbed.to_delayed()
-    if len(before) != len(after):
-        raise InputError(
-            f"The frames have {len(before)} and {len(after)} partitions; compare a frame with its own release, and one "
-            "that was shuffled with the shuffled original."
-        )
-    work, join = dask.delayed(_distances, pure=False), dask.delayed(_joined, pure=False)
-    partial = [work(a, b, by, within) for a, b in zip(before, after, strict=True)]
-    while len(partial) > 1:
-        partial = [join(partial[first : first + AT_ONCE]) for first in range(0, len(partial), AT_ONCE)]
-    groups = partial[0].compute()
-    if by is None:
-        values = _summary(groups.get(None, _Distances(len(within))), within)
-        return pd.Series(values, name="metres")[result_columns(chosen, values)]
-    labels = pd.Index([np.nan if label is None else label for label in groups], name=by)
-    table = pd.DataFrame([_summary(distances, within) for distances in groups.values()], index=labels)
-    return table[result_columns(chosen, table.columns)]
-
-
-def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.DataFrame:
-    """Perturb with several methods and epsilons and say what each cost, as `geotracs.sweep` does; computed at once.
-
-    Each release is computed and compared where its partitions are, and thrown away. ``shuffle`` is as for `perturb`;
-    True brings the trajectories together for each release, so for a large frame do that first, into files.
-    """
-    _check(ddf)
-    whole, shuffle = kwargs.get("trajectory"), kwargs.get("shuffle")
-    _check_arguments(shuffle, kwargs.keys() - {"progress"})
-    if whole is not None and shuffle is not None:
-        ddf = _together(ddf, whole, shuffle, "sweep")
-    each = functools.partial(_perturbed, whole=None if shuffle is None else whole, some=_some_rows(ddf))
-    return run_sweep(Engine(each, compare, functools.partial(each, ddf)), ddf, *args, **kwargs)
-
-
-@register_dataframe_accessor("tracs")
-class DaskTracsAccessor:
-    """Perturb movement data and see what it cost, from a dask-geopandas frame."""
-
-    def __init__(self, frame: Any) -> None:
-        if not isinstance(frame, dask_geopandas.GeoDataFrame):
-            raise AttributeError(
-                "`.tracs` needs a dask_geopandas.GeoDataFrame; make one with dask_geopandas.from_dask_dataframe(...)."
-            )
-        self._frame = frame
-
-    @functools.wraps(perturb)
-    def perturb(self, *args: Any, **kwargs: Any) -> dask_geopandas.GeoDataFrame:  # noqa: D102
-        return perturb(self._frame, *args, **kwargs)
-
-    @functools.wraps(compare)
-    def compare(self, *args: Any, **kwargs: Any) -> pd.Series | pd.DataFrame:  # noqa: D102
-        return compare(self._frame, *args, **kwargs)
-
-    @functools.wraps(sweep)
-    def sweep(self, *args: Any, **kwargs: Any) -> pd.DataFrame:  # noqa: D102
-        return sweep(self._frame, *args, **kwargs)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What a perturbed frame promises; the number of its locations is not known."""
-        if not recorded(self._frame._meta.attrs):
-            raise InputError(
-                "This lazy frame carries no record of a perturbation. Use the frame that perturb() returned. dask "
-                "drops it when it reads files again; each of them has it: gpd.read_parquet(FILE).tracs.guarantee."
-            )
-        return Guarantee.from_attrs(self._frame._meta.attrs)
-
-
-def _check(ddf: Any) -> None:
+def check_frame(ddf: Any) -> None:
+    """Raise if this is not a dask frame with an active geometry and a CRS."""
     if not isinstance(ddf, dask_geopandas.GeoDataFrame):
         raise InputError(f"The frame must be a dask_geopandas.GeoDataFrame, got {type(ddf).__name__}.")
     frames.check(ddf._meta, "dask frame")
 
 
-def _check_arguments(shuffle: Any, names: Set[str]) -> None:
+def check_arguments(shuffle: Any, names: Set[str]) -> None:
+    """Raise for arguments that have no meaning for a dask frame."""
     for name in ("workers", "progress", "sort", "batch_rows"):
         if name in names:
             raise InputError(f"`{name}` has no meaning for a dask frame; leave it out.")
@@ -248,7 +146,7 @@ def _check_planned(given: dict[str, Any]) -> None:
         )
 
 
-def _some_rows(ddf: dask_geopandas.GeoDataFrame) -> gpd.GeoDataFrame:
+def some_rows(ddf: dask_geopandas.GeoDataFrame) -> gpd.GeoDataFrame:
     """Return rows of the first partition that holds locations; none if there is none, or if it will be refused."""
     look = dask.delayed(_evenly, pure=False)
     for part in ddf.to_delayed():
@@ -281,7 +179,7 @@ def _work(part: gpd.GeoDataFrame, function: Callable[[np.ndarray], np.ndarray]) 
     return function(coordinates(part.geometry) if known else np.empty((0, 2)))
 
 
-def _together(ddf: Any, trajectory: str, shuffle: bool | None, name: str) -> dask_geopandas.GeoDataFrame:
+def bring_together(ddf: Any, trajectory: str, shuffle: bool | None, name: str) -> dask_geopandas.GeoDataFrame:
     """Return the frame with whole trajectories in its partitions."""
     if shuffle is None:
         raise InputError(
@@ -376,78 +274,3 @@ def _partition(
     private = plan.apply(part, tracks, key.part(number, *contents), workers=1)
     private.attrs = record
     return private
-
-
-class _Distances:
-    """Counts of distances, that add up."""
-
-    def __init__(self, limits: int) -> None:
-        self.count, self.total, self.largest = 0, 0.0, 0.0
-        self.within = np.zeros(limits, dtype=np.int64)
-        self.cells, self.counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-
-    @classmethod
-    def of(cls, metres: np.ndarray, within: list[float]) -> "_Distances":
-        """Count distances: those whose first bits are alike together."""
-        one = cls(len(within))
-        one.count, one.total, one.largest = len(metres), float(metres.sum()), float(metres.max(initial=0))
-        one.within = np.array([np.count_nonzero(metres <= limit) for limit in within], dtype=np.int64)
-        one.cells, one.counts = np.unique(metres.view(np.int64) >> FINE, return_counts=True)
-        return one
-
-    def __add__(self, other: "_Distances") -> "_Distances":
-        both = _Distances(len(self.within))
-        both.count, both.total = self.count + other.count, self.total + other.total
-        both.largest, both.within = max(self.largest, other.largest), self.within + other.within
-        both.cells, which = np.unique(np.concatenate([self.cells, other.cells]), return_inverse=True)
-        both.counts = np.bincount(which, np.concatenate([self.counts, other.counts])).astype(np.int64)
-        return both
-
-    def quantile(self, part: float) -> float:
-        """Return about the distance that this part of them is below, between two of them where need be."""
-        position = part * (self.count - 1)
-        first = np.floor(position)
-        ranks = np.minimum([first, first + 1], self.count - 1)
-        cells = self.cells[np.searchsorted(np.cumsum(self.counts), ranks, side="right")]
-        low, high = ((cells + side << FINE).view(np.float64) for side in (0, 1))
-        return float(np.interp(position % 1, [0, 1], np.minimum((low + high) / 2, self.largest)))
-
-
-def _distances(
-    before: gpd.GeoDataFrame, after: gpd.GeoDataFrame, by: str | None, within: list[float]
-) -> dict[Any, _Distances]:
-    try:
-        metres = displacement(before, after)
-    except InputError as error:
-        raise InputError(
-            f"{error} (A release with shuffle=True has its rows in other partitions than the frame; compare it with "
-            'ddf.shuffle(on=TRAJECTORY, shuffle_method="tasks").)'
-        ) from None
-    if by is None:
-        return {None: _Distances.of(metres.to_numpy(), within)}
-    labels = group_labels(before, after, by)
-    groups = metres.groupby(labels, sort=False, dropna=False)
-    # A missing label is None, which is the same wherever it comes from; NaN is not.
-    return {None if pd.isna(label) else label: _Distances.of(own.to_numpy(), within) for label, own in groups}
-
-
-def _joined(partial: Iterable[dict[Any, _Distances]]) -> dict[Any, _Distances]:
-    joined: dict[Any, _Distances] = {}
-    for groups in partial:
-        for label, distances in groups.items():
-            joined[label] = joined[label] + distances if label in joined else distances
-    return joined
-
-
-def _summary(distances: _Distances, within: list[float]) -> dict[str, float]:
-    names = measures.summary(np.array([]), within)
-    if distances.count == 0:
-        return names
-    numbers = [
-        distances.total / distances.count,
-        distances.quantile(0.5),
-        distances.quantile(0.95),
-        distances.largest,
-        *(distances.within / distances.count),
-    ]
-    return {name: round(float(number), 3) for name, number in zip(names, numbers, strict=True)}

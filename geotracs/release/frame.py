@@ -7,10 +7,10 @@ from typing import Any
 import geopandas as gpd
 import numpy as np
 
-import geotracs.release.blocks as blocks
-import geotracs.geo.tracks as frames
-import geotracs.release.plan as plans
 import geotracs.core.randomness as randomness
+import geotracs.geo.tracks as frames
+import geotracs.release.blocks as blocks
+import geotracs.release.plan as plans
 from geotracs.core.digest import Digest
 from geotracs.errors import sealed
 from geotracs.geo.originals import Originals

@@ -15,18 +15,19 @@ import numpy as np
 import pandas as pd
 import shapely
 
-import geotracs.release.blocks as blocks
 import geotracs.core.budget as budget
-import geotracs.geo.crs as crs_
-import geotracs.geo.tracks as frames
 import geotracs.core.methods as methods
+import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
-from geotracs.geo.advise import best_method
+import geotracs.geo.tracks as frames
+import geotracs.release.blocks as blocks
 from geotracs.core.digest import Digest
 from geotracs.core.domains import Domain
-from geotracs.errors import DomainError, InputError, quoted
-from geotracs.geo.originals import Originals
+from geotracs.core.guarantee import Guarantee
 from geotracs.core.randomness import Key
+from geotracs.errors import DomainError, InputError, quoted
+from geotracs.geo.advise import best_method
+from geotracs.geo.originals import Originals
 from geotracs.geo.rounding import Rounding, prepare
 
 OUTSIDE = ("raise", "clip")
@@ -140,11 +141,11 @@ class Plan:
                 added = self.rounding.attributes(tracks.in_frame_order(which))
         return xy, added, last
 
-    def guarantee(self, locations: int | None, longest: int | None, digest: Digest | None = None) -> budget.Guarantee:
+    def guarantee(self, locations: int | None, longest: int | None, digest: Digest | None = None) -> Guarantee:
         """Return what the release promises; None where the number of locations is not known."""
         columns, region = (self.trajectory, self.time), self.region
         crs = None if region is None else crs_.label(region.data_crs)
-        return budget.Guarantee(
+        return Guarantee(
             method=self.recipe.name,
             epsilon=self.eps,
             unit=self.unit,

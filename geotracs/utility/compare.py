@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import shapely
 
-import geotracs.geo.crs as crs_
 import geotracs.core.digest as digest
+import geotracs.geo.crs as crs_
 import geotracs.geo.tracks as frames
 import geotracs.utility.metrics as measures
-from geotracs.core.budget import recorded
-from geotracs.errors import CRSError, InputError, quoted, sealed
+from geotracs.core.guarantee import Guarantee, recorded
 from geotracs.core.places import Points, Shapes
+from geotracs.errors import CRSError, InputError, PrivacyWarning, quoted, sealed, warn
 
 DISPLACEMENT = ("ae", "median", "p95", "max", "rqp")
 """Metrics of single locations..."""
@@ -80,6 +80,18 @@ def standing(frame: gpd.GeoDataFrame) -> str:
     if "crs" not in known or frame.crs is None or crs_.label(frame.crs) != known["crs"]:
         return digest.UNKNOWN
     return digest.compare(known, shapely.get_coordinates(np.asarray(frame.geometry.values)))
+
+
+def promised(frame: gpd.GeoDataFrame) -> Guarantee:
+    """Return what a perturbed frame promises, read from its attrs; warn if its locations are not those of then."""
+    guarantee = Guarantee.from_attrs(frame.attrs)
+    if standing(frame) == digest.OTHER:
+        warn(
+            "The locations of this frame are not those that perturb() returned, which its record describes: it says "
+            "nothing of these. Use the frame that perturb() returned.",
+            PrivacyWarning,
+        )
+    return guarantee
 
 
 @sealed

@@ -14,8 +14,8 @@ from scipy.spatial import cKDTree
 from scipy.special import rel_entr
 
 import geotracs.core.randomness as randomness
-from geotracs.errors import InputError, quoted
 from geotracs.core.places import Grid
+from geotracs.errors import InputError, quoted
 
 WITHIN = (100.0, 500.0, 1000.0, 5000.0)
 HOTSPOTS = 0.2

@@ -10,15 +10,15 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 
-import geotracs.release.blocks as blocks
 import geotracs.core.budget as budget
-import geotracs.geo.tracks as frames
-import geotracs.utility.metrics as metrics
 import geotracs.core.randomness as randomness
-from geotracs.utility.compare import compare
-from geotracs.errors import InputError, quoted, sealed, warn
+import geotracs.geo.tracks as frames
+import geotracs.release.blocks as blocks
+import geotracs.utility.metrics as metrics
 from geotracs.core.methods import METHODS
+from geotracs.errors import InputError, quoted, sealed, warn
 from geotracs.release.frame import perturb
+from geotracs.utility.compare import compare
 
 EPSILONS, CHOSEN = (1, 2, 4, 6, 8, 10), ("joint", "tracs-c", "tracs-d")
 """What is tried unless something else is asked for."""

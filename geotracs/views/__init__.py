@@ -1,0 +1,1 @@
+"""Pictures: folium maps and matplotlib plots."""

@@ -405,7 +405,7 @@ class TestPick:
         label = tracks[tracks.person == "ann"].t.idxmin()
         for method in ("tracs-c", "tracs-d"):
             private = released(tracks, 6, method=method, trajectory="person", time="t")
-            region = geotracs.regions.recorded(private.attrs["tracs"], private.crs)
+            region = geotracs.geo.region.recorded(private.attrs["tracs"], private.crs)
             shapes, probability = window(tracks, private, region, "person", "t", label)
             shape, dot = shapes.to_crs(4326)
             assert dot.distance(tracks.geometry.loc[label]) < 1e-9
@@ -421,7 +421,7 @@ class TestPick:
         from geotracs.views.maps.window import window
 
         ann = tracks[tracks.person == "ann"].sort_values("t").index
-        region = geotracs.regions.recorded(private.attrs["tracs"], private.crs)
+        region = geotracs.geo.region.recorded(private.attrs["tracs"], private.crs)
         shapes, _ = window(tracks, private, region, "person", "t", ann[5])
         seen_from = private.geometry.to_crs(region.crs).loc[ann[4]]
         # An annular sector about the reference: its straight sides point there.

@@ -71,7 +71,7 @@ def test_sorted_rows_are_removed_on_every_way_out(folders, monkeypatch, fail):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_sorted_rows_are_removed_when_the_command_is_stopped(folders, number):
     code = (
-        "import signal, time, geotracs.streaming.sinks as sinks, geotracs.cli as cli\n"
+        "import signal, time, geotracs.release.file.sinks as sinks, geotracs.cli as cli\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "sinks.write = lambda *a, **k: (print('now', flush=True), time.sleep(60))\n"
         f"cli.main(['perturb', {str(folders / 'in' / 'tracks.parquet')!r}, {str(folders / 'out' / 'private.gpkg')!r}, "

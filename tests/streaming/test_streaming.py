@@ -776,7 +776,7 @@ def test_what_was_derived_from_the_locations_is_warned_of(people, tmp_path, what
 def test_public_things_are_not_warned_of_and_take_no_pass(people, tmp_path, monkeypatch):
     people.to_parquet(tmp_path / "in.parquet")
     without_bounds(tmp_path / "in.parquet")
-    monkeypatch.setattr(geotracs.originals.Originals, "near", None)
+    monkeypatch.setattr(geotracs.geo.originals.Originals, "near", None)
     monkeypatch.setattr(geotracs.originals, "_union", None)
     arguments = {"domain": TOKYO, "keep": "all", "batch_rows": 70, "round_to": PLACES, "prior": PLACES, **COLUMNS}
     perturb_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, **arguments)

@@ -6,9 +6,9 @@ from functools import lru_cache
 import numpy as np
 
 from geotracs.core.budget import check_eps
-from geotracs.errors import InputError
 from geotracs.core.mechanisms.lattice import exp_lower_bound
 from geotracs.core.mechanisms.weighted import HEAVIEST, probabilities
+from geotracs.errors import InputError
 
 
 class Exponential:

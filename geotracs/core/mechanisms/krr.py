@@ -6,9 +6,9 @@ from numbers import Integral
 import numpy as np
 
 from geotracs.core.budget import check_eps
-from geotracs.errors import InputError, quoted
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, draw_offsets, threshold
 from geotracs.core.randomness import Source, source
+from geotracs.errors import InputError, quoted
 
 
 class RandomizedResponse:

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from geotracs.errors import InputError
 from geotracs.core.randomness import Source, words
+from geotracs.errors import InputError
 
 CELLS = 2**32
 WORDS = 2**64

@@ -10,9 +10,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from geotracs.core.budget import check_eps
-from geotracs.errors import InputError, quoted
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, threshold
 from geotracs.core.randomness import Source, source
+from geotracs.errors import InputError, quoted
 
 
 class Piecewise:

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from geotracs.errors import InputError
 from geotracs.core.randomness import Source, words
+from geotracs.errors import InputError
 
 LONGEST = 130 * math.log(2)
 """The longest noise, times the rate: the sum of two logarithms of uniform numbers that are 2**-65 at least."""

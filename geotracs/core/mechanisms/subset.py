@@ -5,9 +5,9 @@ from functools import lru_cache
 import numpy as np
 
 from geotracs.core.budget import check_eps
-from geotracs.errors import InputError
 from geotracs.core.mechanisms.lattice import WORDS, draw_offsets, threshold
 from geotracs.core.randomness import Source
+from geotracs.errors import InputError
 
 
 class Subset:

@@ -5,9 +5,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from geotracs.core.budget import check_eps
-from geotracs.errors import InputError
 from geotracs.core.mechanisms.lattice import WORDS, blocks, cells_of, midpoints, not_below, some, threshold, uniform
 from geotracs.core.randomness import Source, source, words
+from geotracs.errors import InputError
 
 SIDE = 2**31
 """Cells along each axis, so that those of the square fit in 64 bits."""

@@ -4,11 +4,9 @@ from typing import Any
 
 import numpy as np
 
-import geotracs.release.blocks as blocks
 import geotracs.core.randomness as randomness
-from geotracs.release.blocks import Block, Relay
+import geotracs.release.blocks as blocks
 from geotracs.core.domains import Domain, distances
-from geotracs.errors import InputError, quoted
 from geotracs.core.methods.atp import ATP
 from geotracs.core.methods.base import Method, PlaceMethod
 from geotracs.core.methods.exponential import Exponential
@@ -22,6 +20,8 @@ from geotracs.core.methods.strawman import Strawman
 from geotracs.core.methods.tracs_c import TracsC
 from geotracs.core.methods.tracs_d import TracsD
 from geotracs.core.randomness import Source
+from geotracs.errors import InputError, quoted
+from geotracs.release.blocks import Block, Relay
 
 METHODS: dict[str, type[Method]] = {
     method.name: method

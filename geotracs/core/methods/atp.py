@@ -10,7 +10,6 @@ import numpy as np
 import geotracs.core.mechanisms.exponential as mechanism
 from geotracs.core.budget import split
 from geotracs.core.domains import Domain
-from geotracs.errors import InputError
 from geotracs.core.mechanisms.krr import RandomizedResponse, check_k
 from geotracs.core.mechanisms.slopes import Slopes
 from geotracs.core.mechanisms.weighted import draw, probabilities
@@ -19,6 +18,7 @@ from geotracs.core.methods.sizes import diameter, distances
 from geotracs.core.methods.weighted import chunks
 from geotracs.core.places import Points
 from geotracs.core.randomness import Source
+from geotracs.errors import InputError
 
 DIRECTIONS = 0.75
 """The share of a copy's epsilon for the two directions, as published; the rest is for the place."""

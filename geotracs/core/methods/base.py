@@ -8,8 +8,8 @@ import shapely
 
 from geotracs.core.budget import LARGEST
 from geotracs.core.domains import Domain
-from geotracs.errors import InputError
 from geotracs.core.randomness import Source
+from geotracs.errors import InputError
 
 
 @dataclass(frozen=True)

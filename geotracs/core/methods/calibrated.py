@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from geotracs.errors import InputError
 from geotracs.core.mechanisms.slopes import Slopes
 from geotracs.core.methods.sizes import diameter, distances
 from geotracs.core.methods.weighted import MAX_EPS, WeightedMethod
+from geotracs.errors import InputError
 
 CALIBRATIONS = ("exact", "textbook")
 PAIRS = 2**27

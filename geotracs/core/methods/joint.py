@@ -8,11 +8,11 @@ import numpy as np
 import shapely
 
 from geotracs.core.domains import Disc, Domain, Parallelogram, Rectangle, distances
-from geotracs.errors import DomainError
 from geotracs.core.mechanisms.lattice import WORDS
 from geotracs.core.mechanisms.window import PLAIN, STRETCHES, Window
 from geotracs.core.methods.product import Chart, Charted, Point, cartesian, on_chart, outline
 from geotracs.core.randomness import Source, public_stream, words
+from geotracs.errors import DomainError
 
 AREAS = 0.5 ** np.arange(1, 26, 3)
 """Areas of windows, as parts of the unit square, that are tried on the region..."""

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from geotracs.core.domains import Domain
-from geotracs.errors import InputError, quoted, warn
 from geotracs.core.mechanisms.staircase import Staircase
 from geotracs.core.methods.sizes import distances, longest_side
 from geotracs.core.methods.weighted import WeightedMethod
+from geotracs.errors import InputError, quoted, warn
 
 MOST = 2**17
 """How many places can be compared with each other in a few minutes."""

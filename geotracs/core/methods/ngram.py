@@ -9,13 +9,13 @@ import numpy as np
 
 import geotracs.core.mechanisms.exponential as mechanism
 from geotracs.core.domains import Domain
-from geotracs.errors import InputError, quoted
 from geotracs.core.mechanisms.slopes import Slopes
 from geotracs.core.mechanisms.weighted import draw
 from geotracs.core.methods.calibrated import CalibratedMethod, calibrate, divide, slopes_at
 from geotracs.core.methods.sizes import diameter, distances, longest_side
 from geotracs.core.methods.weighted import chunks
 from geotracs.core.randomness import Source
+from geotracs.errors import InputError, quoted
 
 CENTRES = 256
 """From how many points the reach is measured at most, if the slopes are calibrated."""

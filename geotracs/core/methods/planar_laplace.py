@@ -7,10 +7,10 @@ import numpy as np
 
 import geotracs.core.mechanisms.planar_laplace as mechanism
 from geotracs.core.domains import Domain, Globe, Transport
-from geotracs.errors import DomainError
 from geotracs.core.methods.base import Method
 from geotracs.core.methods.sizes import width
 from geotracs.core.randomness import Source
+from geotracs.errors import DomainError
 
 MAX_EPS = 60.0
 """The noise is that of this epsilon at most. Noise is at most `mechanism.LONGEST` times its scale long, the scale is

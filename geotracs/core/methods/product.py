@@ -8,10 +8,10 @@ import shapely
 from geotracs.core.budget import check_eps
 from geotracs.core.domains import Domain, Globe, Parallelogram, Rectangle, Transport
 from geotracs.core.domains.rectangle import CORNERS
-from geotracs.errors import DomainError, InputError
 from geotracs.core.mechanisms import Piecewise
 from geotracs.core.mechanisms.lattice import WORDS
 from geotracs.core.methods.base import Method
+from geotracs.errors import DomainError, InputError
 
 FINE = 256
 """Into how many pieces each side of a window is cut: what is straight in the chart is bent in the region."""

@@ -7,10 +7,10 @@ import numpy as np
 
 from geotracs.core.budget import split
 from geotracs.core.domains import Disc, Domain
-from geotracs.errors import DomainError
 from geotracs.core.mechanisms.piecewise import Piecewise, check_window
 from geotracs.core.methods.product import Chart, Point, Product, cartesian
 from geotracs.core.randomness import Source
+from geotracs.errors import DomainError
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ import numpy as np
 from geotracs.core.budget import check_share, split
 from geotracs.core.domains import Disc, Domain, Globe, Transport
 from geotracs.core.domains.polar import Polar
-from geotracs.errors import DomainError, InputError, quoted
 from geotracs.core.mechanisms.piecewise import Piecewise, check_window
 from geotracs.core.mechanisms.sectors import Sectors
 from geotracs.core.methods.product import Point, Product
 from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
 from geotracs.core.randomness import Source, public_stream, words
+from geotracs.errors import DomainError, InputError, quoted
 
 
 @dataclass(frozen=True)

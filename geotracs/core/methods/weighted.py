@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from geotracs.core.domains import Domain, Globe
-from geotracs.errors import DomainError
 from geotracs.core.mechanisms.weighted import draw, probabilities
 from geotracs.core.methods.base import PlaceMethod
 from geotracs.core.methods.sizes import CHUNK
 from geotracs.core.randomness import Source
+from geotracs.errors import DomainError
 
 MAX_EPS = 25.0
 """The largest epsilon of one draw. Weights are whole numbers up to 2**40, about exp(27.7): with more, some would have

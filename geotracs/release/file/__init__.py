@@ -12,21 +12,21 @@ from typing import Any
 import geopandas as gpd
 import numpy as np
 
-import geotracs.release.blocks as blocks
-import geotracs.io.files as files
-import geotracs.geo.tracks as frames
-import geotracs.release.plan as plans
 import geotracs.core.randomness as randomness
+import geotracs.geo.tracks as frames
+import geotracs.io.files as files
+import geotracs.release.blocks as blocks
 import geotracs.release.file.sinks as sinks
 import geotracs.release.file.wkb as wkb
-from geotracs.core.budget import Guarantee
+import geotracs.release.plan as plans
+from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError, PrivacyWarning, quoted, sealed, warn
 from geotracs.geo.originals import Originals, coordinates, some_coordinates
-from geotracs.release.frame import perturb, planned
+from geotracs.io.troubles import described, told
 from geotracs.release.file.release import Release, count
 from geotracs.release.file.sorting import sort_out_of_core
 from geotracs.release.file.sources import Source, open_source
-from geotracs.io.troubles import described, told
+from geotracs.release.frame import perturb, planned
 
 AT_ONCE = 2**20
 """Files of up to so many rows are perturbed at once..."""

@@ -10,18 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import shapely
 
-import geotracs.release.blocks as blocks
 import geotracs.geo.tracks as frames
+import geotracs.release.blocks as blocks
 import geotracs.release.file.wkb as wkb
-from geotracs.core.budget import Guarantee
 from geotracs.core.digest import Digest
-from geotracs.errors import DomainError, InputError
-from geotracs.release.plan import Plan
+from geotracs.core.guarantee import Guarantee
 from geotracs.core.randomness import Key
+from geotracs.errors import DomainError, InputError
+from geotracs.io.troubles import told
 from geotracs.release.file.counts import Counts, keys
 from geotracs.release.file.sinks import Layout, Summary
 from geotracs.release.file.sources import Source
-from geotracs.io.troubles import told
+from geotracs.release.plan import Plan
 
 
 class Release:

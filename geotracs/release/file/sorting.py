@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-import geotracs.release.blocks as blocks
 import geotracs.geo.tracks as frames
+import geotracs.release.blocks as blocks
 from geotracs.errors import InputError
 from geotracs.release.file.counts import keys
 from geotracs.release.file.release import read

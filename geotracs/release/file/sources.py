@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pyogrio
 import pyproj
 
-import geotracs.release.blocks as blocks
 import geotracs.geo.crs as crs_
 import geotracs.io.files as files
+import geotracs.release.blocks as blocks
 import geotracs.release.file.wkb as wkb
 from geotracs.errors import InputError
 from geotracs.io.troubles import told

@@ -12,17 +12,17 @@ import pandas as pd
 import shapely
 from folium.plugins import DualMap
 
+import geotracs.geo.region as regions
 import geotracs.views.maps.layers as layers
 import geotracs.views.maps.over_time as over_time
 import geotracs.views.maps.page as page
 import geotracs.views.maps.sides as sides
-import geotracs.geo.region as regions
-from geotracs.core.budget import recorded
-from geotracs.views.colours import colours
-from geotracs.utility.compare import compare, standing
 from geotracs.core.digest import OTHER
+from geotracs.core.guarantee import recorded
 from geotracs.errors import InputError, quoted
 from geotracs.geo.tracks import check
+from geotracs.utility.compare import compare, standing
+from geotracs.views.colours import colours
 from geotracs.views.maps.window import window
 
 MOST = 5000

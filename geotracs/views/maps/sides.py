@@ -12,8 +12,8 @@ import pandas as pd
 import geotracs.geo.crs as crs_
 import geotracs.geo.tracks as frames
 import geotracs.views.maps.page as page
-from geotracs.utility.compare import aligned
 from geotracs.errors import InputError
+from geotracs.utility.compare import aligned
 
 DEGREES = "EPSG:4326"
 FIRST = 10

@@ -9,13 +9,14 @@ import pandas as pd
 import shapely
 
 import geotracs.core.budget as budget
+import geotracs.core.methods as methods
 import geotracs.geo.crs as crs_
 import geotracs.geo.tracks as frames
-import geotracs.core.methods as methods
 from geotracs.core.domains import Domain, Polygon
+from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError, quoted
-from geotracs.release.plan import in_working_crs
 from geotracs.geo.region import Region
+from geotracs.release.plan import in_working_crs
 
 NEAR = 1e-6
 """Nearer to the border than this part of the region's size a report may have been projected there."""
@@ -42,7 +43,7 @@ def window(
         raise InputError("`pick` shows the window of an original location; give the original frame and its release.")
     if region is None:
         raise InputError("`pick` needs the public region that the release was made with; give it with `domain`.")
-    guarantee = budget.Guarantee.from_attrs(perturbed.attrs)
+    guarantee = Guarantee.from_attrs(perturbed.attrs)
     if guarantee.domain.get("fit") == "transport":
         raise InputError("`pick` cannot draw the window of a location under a transport chart or a prior.")
     tracks = frames.read(original, trajectory, time)

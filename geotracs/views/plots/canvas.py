@@ -11,9 +11,9 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 import geotracs.geo.crs as crs_
-from geotracs.core.budget import recorded
-from geotracs.utility.compare import compare
+from geotracs.core.guarantee import recorded
 from geotracs.errors import MissingExtraError
+from geotracs.utility.compare import compare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from geotracs.views.colours import COLOURS
-from geotracs.utility.compare import displacement as displacements
 from geotracs.errors import InputError
+from geotracs.utility.compare import displacement as displacements
+from geotracs.views.colours import COLOURS
 from geotracs.views.plots.canvas import describe, plain, pyplot, record_of
 
 if TYPE_CHECKING:

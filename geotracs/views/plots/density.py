@@ -6,16 +6,16 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-import geotracs.geo.crs as crs_
 import geotracs.core.methods as methods
+import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
-from geotracs.views.colours import COLOURS
 from geotracs.core.domains import Disc, Domain, Globe, Polygon, Transport
 from geotracs.core.domains.rectangle import two_numbers
+from geotracs.core.randomness import public_stream
 from geotracs.errors import InputError
 from geotracs.geo.originals import Originals
+from geotracs.views.colours import COLOURS
 from geotracs.views.plots.canvas import draw_public, frame_axes, pyplot, unwrapping
-from geotracs.core.randomness import public_stream
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,10 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 
-import geotracs.geo.tracks as frames
 import geotracs.geo.region as regions
-from geotracs.views.colours import COLOURS
+import geotracs.geo.tracks as frames
 from geotracs.errors import GeotracsWarning, InputError, quoted
+from geotracs.views.colours import COLOURS
 from geotracs.views.plots.canvas import (
     CAPTION,
     Unwrap,

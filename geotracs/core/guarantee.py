@@ -1,0 +1,190 @@
+"""What a release promises: its record, and sentences for a report."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from numbers import Integral, Real
+from typing import Any, Self
+
+from geotracs.errors import InputError
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a release promises, read from ``attrs["tracs"]``; plain JSON values only.
+
+    ``print(guarantee)`` gives sentences for a report. ``over`` says what the method drew from: the "region", or the
+    "places" of a public set; ``caveat`` what its guarantee lacks; ``digest`` recognises the released locations. Of a
+    dask frame the number of ``locations``, that of the ``longest`` trajectory and the digest are not known: None.
+
+    Examples
+    --------
+    >>> guarantee = Guarantee(method="tracs-c", epsilon=2.0, longest=30, domain={"kind": "rectangle"})
+    >>> guarantee.per_location, guarantee.per_trajectory
+    (2.0, 60.0)
+    """
+
+    method: str
+    epsilon: float
+    unit: str = "location"
+    shares: dict[str, float] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    locations: int | None = 0
+    longest: int | None = 0
+    domain: dict[str, Any] = field(default_factory=dict)
+    crs: str | None = None
+    trajectory: str | None = None
+    time: str | None = None
+    kept: list[str] = field(default_factory=list)
+    places: int | None = None
+    over: str = "region"
+    caveat: str = ""
+    reproducible: bool = False
+    digest: dict[str, Any] | None = None
+    version: str = ""
+
+    @classmethod
+    def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
+        """Read the record that `perturb` leaves in a frame's attrs."""
+        record = recorded(attrs)
+        if not record:
+            raise InputError(
+                'This frame carries no record of a perturbation in attrs["tracs"]. Use the frame that perturb() '
+                "returned. GeoParquet keeps the record, and GeoPackage if read by geotracs.files.read; others do not."
+            )
+        return cls(**record)
+
+    def to_attrs(self) -> dict[str, Any]:
+        """Return the record as plain JSON values."""
+        return asdict(self)
+
+    @property
+    def per_location(self) -> float:
+        """The largest epsilon of one location: a trajectory of one location gets all of its epsilon."""
+        return self.epsilon
+
+    @property
+    def per_trajectory(self) -> float | None:
+        """Epsilon of the longest trajectory, all its locations together; None if its length is not known."""
+        if self.unit == "location" and self.longest is None:
+            return None
+        return self.epsilon * self.longest if self.unit == "location" else self.epsilon
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the region was fitted to the private data, which the guarantee does not cover."""
+        return bool(self.domain.get("fitted"))
+
+    def __str__(self) -> str:
+        sentences = [self._promise(), self._composition(), self._region(), self._not_protected()]
+        if self.caveat:
+            sentences.insert(1, self.caveat)
+        if self.reproducible:
+            sentences.append("The draws came from a fixed rng: whoever knows it can undo them.")
+        return " ".join(sentences)
+
+    def _promise(self) -> str:
+        what = "Each location" if self.unit == "location" else "Each trajectory"
+        places = "places" if self.unit == "location" else "sequences of as many places"
+        where = "of the set" if self.over == "places" else "in the region"
+        return (
+            f"{what} was reported by {self.method} under pure {_number(self.epsilon)}-local differential privacy: "
+            f"no report is more than exp({_number(self.epsilon)}){_times(self.epsilon)} likelier from one than from "
+            f"another of any two {places} {where}."
+        )
+
+    def _composition(self) -> str:
+        if self.longest is None:
+            if self.unit == "trajectory":
+                return "Epsilon is shared evenly over the locations of each trajectory."
+            return f"A trajectory of n locations has epsilon n times {_number(self.epsilon)} as a whole."
+        count = f"{self.longest} location{'' if self.longest == 1 else 's'}"
+        if self.unit == "trajectory":
+            share = _number(self.epsilon / max(self.longest, 1))
+            return f"Epsilon is shared evenly; each location of the longest trajectory ({count}) has {share}."
+        return f"The longest trajectory ({count}) has epsilon {_number(self.per_trajectory)} as a whole."
+
+    def _region(self) -> str:
+        kind = self.domain.get("kind")
+        if kind is None:
+            return "There was no location, and no region."
+        if self.fitted:
+            return (
+                f"The region is a {kind} fitted to the private data: its extent is not protected, and the guarantee "
+                f"holds only among places inside it.{self._prior()}{self._places()}"
+            )
+        where = {"bounds": "with bounds", "centre": f"of {self.domain.get('radius')} m about"}
+        for key, words in where.items():
+            if key in self.domain:
+                numbers = ", ".join(_number(value) for value in self.domain[key])
+                kind += f" {words} ({numbers}) in {self.domain.get('crs')}"
+        return f"The region is a public {kind}.{self._prior()}{self._places()}"
+
+    def _prior(self) -> str:
+        prior = self.domain.get("prior")
+        if prior is None:
+            return ""
+        return f" The noise follows a public prior ({prior['kind']})."
+
+    def _places(self) -> str:
+        if self.places is None:
+            return ""
+        if self.over == "places":
+            return f" The set is {self.places:,} public places, and a location counts as its nearest one."
+        return f" Reports were rounded to {self.places:,} public places."
+
+    def _not_protected(self) -> str:
+        columns = f", the kept columns ({', '.join(self.kept)})" if self.kept else ""
+        return (
+            "Not protected: time stamps, the number of locations, trajectory labels, the index and order of the rows"
+            f"{columns}. Another release of the same data adds its own epsilon."
+        )
+
+
+def _number(value: float) -> str:
+    return f"{value:.12g}"
+
+
+def _times(eps: float) -> str:
+    return f" < {math.ceil(math.exp(eps)):,} times" if 1 <= eps < 20 else " times"
+
+
+def recorded(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of a perturbation in a frame's attrs; nothing if there is none, or it is not one of ours.
+
+    Files come from anybody, so that every value is looked at before anything is made of it.
+
+    >>> recorded({"tracs": {"method": "tracs-c", "epsilon": "much"}})
+    {}
+    """
+    record = attrs.get("tracs")
+    if not isinstance(record, Mapping):
+        return {}
+    known = {name: value for name, value in record.items() if name in KINDS}
+    right = all(isinstance(value, KINDS[name]) or (value is None and name in OPTIONAL) for name, value in known.items())
+    whole = right and {"method", "epsilon"} <= set(known) and 0 < known["epsilon"] < math.inf
+    return known if whole else {}
+
+
+OPTIONAL = ("crs", "trajectory", "time", "places", "locations", "longest", "digest")
+KINDS: dict[str, type] = {
+    "method": str,
+    "epsilon": Real,
+    "unit": str,
+    "shares": Mapping,
+    "options": Mapping,
+    "locations": Integral,
+    "longest": Integral,
+    "domain": Mapping,
+    "crs": str,
+    "trajectory": Hashable,
+    "time": Hashable,
+    "kept": Sequence,
+    "places": Integral,
+    "over": str,
+    "caveat": str,
+    "reproducible": bool,
+    "digest": Mapping,
+    "version": str,
+}
+"""What the values of a record are."""
