@@ -26,7 +26,7 @@ def test_every_location_is_done_once(small, workers, inside, starts):
     done = np.zeros(OFFSETS[-1], dtype=int)
     found = blocks.cut(len(done), starts, inside=inside)
 
-    def task(block, relay):
+    def task(block, handover):
         done[block.part] += 1
 
     blocks.run(task, found, workers=workers)
@@ -41,7 +41,7 @@ def test_cuts(small):
     within = blocks.cut(52, starts, inside=True)
     assert ends(within) == [0, 10, 28, 38, 40, 50, 52]
     assert [block.number for block in within] == [0, 1, 2, 3, 4, 5]
-    assert [block.goes_on for block in within] == [False, True, False, False, True, False]
+    assert [block.continues for block in within] == [False, True, False, False, True, False]
     # Rows of several locations stay whole.
     assert ends(blocks.cut(52, starts, np.array([0, 3, 14, 28, 29, 38, 49, 50]), inside=True)) == [
         0, 14, 28, 38, 49, 50, 52,
@@ -56,16 +56,16 @@ def test_pieces_are_cut_like_the_whole(small, inside, size, seed):
     lengths = rng.integers(1, 45, 20)
     starts = np.append(0, np.cumsum(lengths))[:-1]
     n = int(lengths.sum())
-    whole = [(block.part.start, block.number, block.goes_on) for block in blocks.cut(n, starts, inside=inside)]
-    pieces, first, goes_on, end = [], 0, False, 0
+    whole = [(block.part.start, block.number, block.continues) for block in blocks.cut(n, starts, inside=inside)]
+    pieces, first, continues, end = [], 0, False, 0
     while first < n:
         end = min(end + size, n)
         known = starts[(starts >= first) & (starts < end)] - first
-        found = blocks.cut(end - first, known, inside=inside, first=first, goes_on=goes_on)
+        found = blocks.cut(end - first, known, inside=inside, first=first, continues=continues)
         done = blocks.finished(end - first, found, first) if end < n else n - first
-        pieces += [(first + b.part.start, b.number, b.goes_on) for b in found if b.part.start < done]
-        later = [b.goes_on for b in found if b.part.start == done]
-        goes_on = later[0] if later else goes_on
+        pieces += [(first + b.part.start, b.number, b.continues) for b in found if b.part.start < done]
+        later = [b.continues for b in found if b.part.start == done]
+        continues = later[0] if later else continues
         first += done
     assert pieces == whole
 
@@ -74,9 +74,9 @@ def test_pieces_are_cut_like_the_whole(small, inside, size, seed):
 def test_a_block_that_goes_on_gets_what_the_one_before_told(small, workers):
     got = {}
 
-    def task(block, relay):
-        got[block.number] = relay.wait()
-        relay.tell(block.number)
+    def task(block, handover):
+        got[block.number] = handover.receive()
+        handover.send(block.number)
 
     last = blocks.run(task, blocks.cut(52, np.array([0, 35]), inside=True), before="outside", workers=workers)
     assert got == {0: None, 1: 0, 2: 1, 3: None, 4: 3, 5: 4}
@@ -84,15 +84,15 @@ def test_a_block_that_goes_on_gets_what_the_one_before_told(small, workers):
 
 
 def test_nothing_to_do(small):
-    blocks.run(lambda block, relay: pytest.fail("called"), blocks.cut(0, None))
+    blocks.run(lambda block, handover: pytest.fail("called"), blocks.cut(0, None))
 
 
 @pytest.mark.parametrize("inside", [True, False])
 @pytest.mark.parametrize("workers", [1, 3])
 def test_errors_come_through(small, workers, inside):
-    def task(block, relay):
+    def task(block, handover):
         if inside and block.number > 2:
-            relay.wait()
+            handover.receive()
         if block.number == 2:
             raise ValueError("third block")
 
@@ -107,7 +107,7 @@ def test_bad_workers(workers):
 
 
 def test_progress_counts_locations(small, capsys):
-    blocks.run(lambda block, relay: None, blocks.cut(100, None), progress=True)
+    blocks.run(lambda block, handover: None, blocks.cut(100, None), progress=True)
     assert "100/100" in capsys.readouterr().err
 
 

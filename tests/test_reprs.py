@@ -21,7 +21,7 @@ from tests.conftest import TOKYO
 HARMLESS = (str, int, bool, slice, Path, type(None))
 """What the fields that a repr shows may be made of: names and counts. No float, for it may be a coordinate."""
 PUBLIC = {
-    "geotracs.core.guarantee.Guarantee": "the record that every reader of a release gets; nothing of a fitted region is in it",
+    "geotracs.core.guarantee.Guarantee": "the record that every reader of a release gets, without a fitted region",
     "geotracs.io.datasets.SampleCity": "generated, nobody's locations",
     "geotracs.io.datasets.Streets": "generated",
     "geotracs.core.domains.disc.Disc": "a public region; Region and Plan do not show theirs, which may be fitted",

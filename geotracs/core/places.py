@@ -6,12 +6,27 @@ the first of the set is taken.
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Protocol
 
 import numpy as np
 import shapely
 from scipy.spatial import cKDTree
 
 from geotracs.errors import InputError, quoted
+
+
+class Places(Protocol):
+    """A public set of places."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    def some(self, n: int) -> np.ndarray:
+        """Return where up to n of them are."""
+
+    def round(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of the nearest place of each location, and where it is."""
 
 
 class Points:

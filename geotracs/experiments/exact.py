@@ -86,7 +86,8 @@ def circular_area() -> pd.DataFrame:
 def circular_samples(n: int = 50) -> np.ndarray:
     """Return reports of TraCS-D on the unit disc for the place in direction pi at half the radius, at epsilon 5."""
     xy = np.asfortranarray(np.tile([-0.5, 0.0], (n, 1)))
-    return methods.run(methods.make("tracs-d"), xy, np.array([0, n]), 5.0, Disc((0, 0), 1), stream("circular-area"))
+    channel = methods.make("tracs-d").on(Disc((0, 0), 1))
+    return channel.sample(xy, np.array([0, n]), 5.0, stream("circular-area")).xy
 
 
 def exponential_arrangement(*, epsilon: float = 4.0, sides: Sequence[int] = (4, 11)) -> pd.DataFrame:

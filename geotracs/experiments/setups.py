@@ -14,6 +14,7 @@ from geotracs.core.domains import Rectangle
 from geotracs.core.places import Points
 from geotracs.errors import InputError
 from geotracs.experiments.published import read
+from geotracs.release.engine import report
 
 EPSILONS = (2.0, 4.0, 6.0, 8.0, 10.0)
 UNIT_SQUARE = Rectangle(0, 0, 1, 1)
@@ -112,11 +113,11 @@ class Setup:
     def reports(self, recipe: Recipe, eps: float | np.ndarray, rng: randomness.Source) -> np.ndarray:
         """Return the report of each location, in the coordinates of the domain."""
         method = methods.make(recipe.name, dict(recipe.options))
-        if isinstance(method, methods.PlaceMethod):
-            secrets, at = self.places.nearest(self.xy), self.places.xy
+        if method.over == "places":
             eps = np.minimum(eps, method.largest_eps)  # of a location that is alone in its trajectory
-            return at[methods.choose(method, secrets, self.offsets, eps, at, self.domain, rng)]
-        reports = methods.run(method, self.xy, self.offsets, eps, self.domain, rng)
+        reports, which = report(method.on(self.domain, self.places, eps), self.xy, self.offsets, eps, rng)
+        if which is not None:
+            return reports
         if self.round_down:
             return np.floor(reports * self.round_down) / self.round_down
         return reports if self.places is None else self.places.round(reports)[1]

@@ -1,1 +1,1 @@
-"""The user's arguments become public objects: CRS, tracks, region, prior, places; and what may be asked of the originals."""
+"""The user's arguments become public objects: CRS, tracks, region, prior, places; what originals are asked."""

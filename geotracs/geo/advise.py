@@ -133,7 +133,7 @@ def best_method(region: regions.Region, rounding: Rounding | None, eps: float) -
     candidates = [method for method in map(recipes.make, BEST) if setting.chart(method) is not None]
     plain = replace(region, transport=None, record={k: v for k, v in region.record.items() if k != "prior"})
     able = {m: region if setting.chart(m) is region.chart else plain for m in candidates}
-    candidates = [m for m in candidates if able[m] is region or isinstance(m, recipes.PlaceMethod)]
+    candidates = [m for m in candidates if able[m] is region or m.over == "places"]
     best = min(candidates, key=lambda method: setting.displacements(method, eps, FEW).mean())
     return best, able[best]
 
@@ -147,7 +147,7 @@ class Setting:
 
     def chart(self, method: recipes.Method) -> Domain | None:
         """Return the domain that the method works on: with the chart of the prior if it can; None if it cannot."""
-        if isinstance(method, recipes.PlaceMethod):
+        if method.over == "places":
             return None if self.rounding is None or not self.rounding.holds_points else self.region.domain
         for domain in (self.region.chart, self.region.domain):
             try:
@@ -161,16 +161,15 @@ class Setting:
         """Return the errors of about n stand-ins, in metres."""
         xy = self._stand_ins(n)
         offsets = np.unique(np.append(np.arange(0, len(xy), LENGTH), len(xy)))
-        if isinstance(method, recipes.PlaceMethod):
+        domain = self.chart(method) or self.region.domain
+        places = None if self.rounding is None else self.rounding.places
+        if method.over == "places":
             if self.rounding is None:
                 raise InputError(f"{method.name} reports places of a public set; give it with `places`.")
-            points, secrets = self.rounding.points, self.rounding.nearest(xy)
-            which = recipes.choose(method, secrets, offsets, eps, points, self.region.domain, public_stream())
-            reports = points[which]
-        else:
-            domain = self.chart(method) or self.region.domain
-            reports = recipes.run(method, xy, offsets, eps, domain, public_stream())
-            reports = reports if self.rounding is None else self.rounding.places.round(reports)[1]
+            self.rounding.check_points()
+        reports, which = method.on(domain, places, eps).sample(xy, offsets, eps, public_stream())
+        if places is not None and which is None:
+            reports = places.round(reports)[1]
         unit = 1.0 if isinstance(self.region.domain, Globe) else self.region.crs.axis_info[0].unit_conversion_factor
         return distances(self.region.domain, xy, reports) * unit
 
@@ -186,7 +185,7 @@ class Setting:
 
 def _enough(method: recipes.Method) -> int:
     """Return how many stand-ins to try; a trajectory over places is slow."""
-    return FEW if method.sequential and isinstance(method, recipes.PlaceMethod) else STAND_INS
+    return FEW if method.sequential and method.over == "places" else STAND_INS
 
 
 def _summary(metres: np.ndarray) -> list[float]:

@@ -99,12 +99,12 @@ class Region:
         unsure = np.flatnonzero(~self.domain.border.surely_covers(xy)) if polygon else np.arange(len(xy))
         xy = self._unwrapped(crs_.transform(xy, self.crs, self.data_crs))
         if isinstance(self.domain, Rectangle):
-            Rectangle(*self.shape.bounds).finish(xy)
+            Rectangle(*self.shape.bounds).project_inside(xy)
         else:
             shapely.prepare(self.shape)
             unsure = unsure[~shapely.intersects_xy(self.shape, xy[unsure, 0], xy[unsure, 1])]
             if len(unsure):
-                xy[unsure] = Border(self.shape).pull_in(xy[unsure])
+                xy[unsure] = Border(self.shape).nearest_inside(xy[unsure])
         half = crs_.turn(self.data_crs) / 2
         if not -half <= self.shape.bounds[0] <= self.shape.bounds[2] <= half:
             xy[:, 0] = (xy[:, 0] + half) % (2 * half) - half

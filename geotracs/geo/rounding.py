@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import geopandas as gpd
@@ -47,19 +46,14 @@ class Rounding:
         """Return the rows of the table for these places."""
         return pd.DataFrame({self.table: which}) if isinstance(self.table, str) else self.table.iloc[which]
 
-    def apply(self, reports: np.ndarray, region: Region) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of each report's place, and where it is in the CRS of the data."""
-        return self._leave(*self.places.round(reports), region)
-
     @property
     def holds_points(self) -> bool:
         """Whether every place is one point and there are not too many for a method over places."""
         lines_or_areas = isinstance(self.places, Shapes) and not self.places.centroid
         return self.places.count <= MOST and not lines_or_areas
 
-    @cached_property
-    def points(self) -> np.ndarray:
-        """Where all places are, one point each, for a method whose reports are places."""
+    def check_points(self) -> None:
+        """Raise unless every place is one point, and not too many for a method whose reports are places."""
         if self.places.count > MOST:
             raise InputError(
                 f"`round_to` has {self.places.count:,} places; a method over places takes at most {MOST:,}. Take a "
@@ -70,24 +64,16 @@ class Rounding:
                 "`round_to` holds lines or areas, and a method over places reports points; use centroid=True to report "
                 "their centroids."
             )
-        return self.places.some(self.places.count)
 
-    def nearest(self, xy: np.ndarray) -> np.ndarray:
-        """Return the number of each location's place."""
-        return self.places.round(xy)[0]
-
-    def locate(self, which: np.ndarray, region: Region) -> np.ndarray:
-        """Return where these of `points` are in the CRS of the data."""
-        return self._leave(which, self.points[which], region)[1]
-
-    def _leave(self, which: np.ndarray, xy: np.ndarray, region: Region) -> tuple[np.ndarray, np.ndarray]:
+    def leave(self, which: np.ndarray, xy: np.ndarray, region: Region) -> np.ndarray:
+        """Return where these places, at ``xy`` in the working CRS, are in the CRS of the data."""
         if self.exact is not None:
-            return which, self.exact[which]
+            return self.exact[which]
         if isinstance(self.places, Cells):  # a cell may reach out of the region with its middle
             xy = np.asfortranarray(xy)
-            region.domain.finish(xy)
-            return which, region.leave(xy)
-        return which, crs_.transform(xy, region.crs, region.data_crs)
+            region.domain.project_inside(xy)
+            return region.leave(xy)
+        return crs_.transform(xy, region.crs, region.data_crs)
 
 
 def prepare(

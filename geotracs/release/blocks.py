@@ -27,29 +27,29 @@ class Block:
 
     Attributes
     ----------
-    goes_on : bool
+    continues : bool
         Whether the block begins inside a trajectory, where the block before it ended.
     """
 
     part: slice
     number: int
-    goes_on: bool = False
+    continues: bool = False
 
 
-class Relay:
+class Handover:
     """Hands the last report of a block to the one that goes on with the same trajectory."""
 
     def __init__(self, before: Callable[[], Any]) -> None:
-        self.wait = before
-        self.told: Future = Future()
+        self.receive = before
+        self.sent: Future = Future()
 
-    def tell(self, after: Any) -> None:
+    def send(self, after: Any) -> None:
         """Say what the next block waits for; it is worked on at the same time up to that."""
-        if not self.told.done():
-            self.told.set_result(after)
+        if not self.sent.done():
+            self.sent.set_result(after)
 
 
-Task = Callable[[Block, Relay], None]
+Task = Callable[[Block, Handover], None]
 
 
 def cut(
@@ -59,7 +59,7 @@ def cut(
     *,
     inside: bool = False,
     first: int = 0,
-    goes_on: bool = False,
+    continues: bool = False,
 ) -> list[Block]:
     """Cut n locations into blocks of about ``BLOCK``.
 
@@ -75,7 +75,7 @@ def cut(
         Where it may be cut if need be, and if ``inside`` allows it; None for every location.
     first : int
         How many locations of the release come before these. A cut must be there.
-    goes_on : bool
+    continues : bool
         Whether these begin inside a trajectory.
 
     Examples
@@ -94,7 +94,7 @@ def cut(
         weak, possible = _first_at_or_after(rows, stretches, n)
         cuts, there = np.where(strong, cuts, weak), strong | possible
     ends = [0, *cuts[there].tolist(), n]
-    go_on = [goes_on, *(~strong[there]).tolist()]
+    go_on = [continues, *(~strong[there]).tolist()]
     return [
         Block(slice(a, b), (first + a) // BLOCK, whether)
         for (a, b), whether in zip(itertools.pairwise(ends), go_on, strict=True)
@@ -113,7 +113,7 @@ def finished(n: int, blocks: list[Block], first: int) -> int:
         return 0
     last = blocks[-1].part.start
     # A cut inside a trajectory stands once its whole stretch is known to hold no start.
-    if blocks[-1].goes_on and len(blocks) > 1 and ((first + last) // BLOCK + 1) * BLOCK > first + n:
+    if blocks[-1].continues and len(blocks) > 1 and ((first + last) // BLOCK + 1) * BLOCK > first + n:
         return blocks[-2].part.start
     return last
 
@@ -129,40 +129,40 @@ def _first_at_or_after(starts: np.ndarray | None, stretches: np.ndarray, n: int)
 def run(
     task: Task, blocks: list[Block], *, before: Any = None, progress: bool = False, workers: int | None = None
 ) -> Any:
-    """Call ``task(block, relay)`` for every block, over the cores; return what the last one told.
+    """Call ``task(block, handover)`` for every block, over the cores; return what the last one told.
 
-    A block that goes on may ask ``relay.wait()`` for what the block before it told, and the first for ``before``.
+    A block that goes on may ask ``handover.receive()`` for what the block before it told, and the first for ``before``.
     """
-    relays = []
+    handovers = []
     for block in blocks:
-        earlier = relays[-1].told.result if relays else lambda: before
-        relays.append(Relay(earlier if block.goes_on else lambda: None))
+        earlier = handovers[-1].sent.result if handovers else lambda: before
+        handovers.append(Handover(earlier if block.continues else lambda: None))
 
-    def job(block: Block, relay: Relay) -> None:
+    def job(block: Block, handover: Handover) -> None:
         try:
-            task(block, relay)
-            relay.tell(None)
+            task(block, handover)
+            handover.send(None)
         except BaseException as error:
-            if not relay.told.done():
-                relay.told.set_exception(error)
+            if not handover.sent.done():
+                handover.sent.set_exception(error)
             raise
 
     # One more than there are cores: while one waits for the interpreter, another can work.
     workers = workers or _cores() + 1
     with bar(sum(block.part.stop - block.part.start for block in blocks), progress, " locations") as advance:
         if workers == 1 or len(blocks) < 2:
-            for block, relay in zip(blocks, relays, strict=True):
-                job(block, relay)
+            for block, handover in zip(blocks, handovers, strict=True):
+                job(block, handover)
                 advance(block.part.stop - block.part.start)
         else:
-            jobs = [_threads(workers, os.getpid()).submit(job, *both) for both in zip(blocks, relays, strict=True)]
+            jobs = [_threads(workers, os.getpid()).submit(job, *both) for both in zip(blocks, handovers, strict=True)]
             try:
                 for block, done in zip(blocks, jobs, strict=True):
                     done.result()
                     advance(block.part.stop - block.part.start)
             finally:
                 wait([done for done in jobs if not done.cancel()])
-    return relays[-1].told.result() if relays else before
+    return handovers[-1].sent.result() if handovers else before
 
 
 def _cores() -> int:
@@ -181,7 +181,7 @@ def bar(
     total: int | None, progress: bool | None, unit: str, what: str = "Perturbing"
 ) -> Iterator[Callable[[int], Any]]:
     """A progress bar that says what is done, or nothing; None shows it where someone is looking."""
-    if not (_somebody_looks() if progress is None else progress):
+    if not (_interactive() if progress is None else progress):
         yield lambda _: None
         return
     from tqdm.auto import tqdm  # here, because it complains at import in a notebook without widgets
@@ -190,6 +190,6 @@ def bar(
         yield shown.update
 
 
-def _somebody_looks() -> bool:
+def _interactive() -> bool:
     """Whether this is a terminal, or a notebook that can draw the bar."""
     return sys.stderr.isatty() or ("ipykernel" in sys.modules and find_spec("ipywidgets") is not None)

@@ -21,6 +21,8 @@ import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
 import geotracs.geo.tracks as frames
 import geotracs.release.blocks as blocks
+import geotracs.release.engine as engine
+import geotracs.release.steps as steps
 from geotracs.core.digest import Digest
 from geotracs.core.domains import Domain
 from geotracs.core.guarantee import Guarantee
@@ -76,10 +78,11 @@ class Plan:
         """Return the locations of a frame in the order in which they are worked on."""
         return frames.read(gdf, self.trajectory, self.time, grouped=self.recipe.sequential)
 
-    def cut(self, tracks: frames.Tracks, first: int = 0, goes_on: bool = False) -> list[blocks.Block]:
-        """Cut the locations into the blocks that have a random stream each; see `methods.cut`."""
-        n, rows = len(tracks.xy), tracks.row_starts
-        return methods.cut(self.recipe, n, tracks.offsets, rows, first=first, goes_on=goes_on)
+    def cut(self, tracks: frames.Tracks, first: int = 0, continues: bool = False) -> list[blocks.Block]:
+        """Cut the locations into the blocks that have a random stream each; see `engine.cut`."""
+        return engine.cut(
+            self.recipe, len(tracks.xy), tracks.offsets, tracks.row_starts, first=first, continues=continues
+        )
 
     def apply(self, gdf: gpd.GeoDataFrame, tracks: frames.Tracks, key: Key, **arguments: Any) -> gpd.GeoDataFrame:
         """Return the release of a frame; the arguments are those of `reports`."""
@@ -114,26 +117,26 @@ class Plan:
             raise InputError(
                 "`join` is for points; a line holds many locations in a row, each with a place of its own."
             )
-        eps, xy, strangers = self.eps, tracks.xy, []
+        eps, xy = self.eps, tracks.xy
         if self.unit == "trajectory":
             eps = tracks.per_location(budget.even_share(eps, tracks.lengths if lengths is None else lengths))
-        which = None if self.rounding is None else np.empty(len(xy), dtype=np.int64)
-
-        def work(block: blocks.Block, relay: blocks.Relay) -> None:
-            part = block.part
-            inside, outside = self._enter(xy[part])
-            strangers.append(outside)
-            if outside and self.outside == "raise":
-                return
-            offsets = methods.within(tracks.offsets, part) if self.recipe.sequential else np.array([0, len(inside)])
-            chosen, xy[part] = self._report(inside, offsets, methods.of(eps, part), key.stream(block.number), relay)
-            if chosen is not None:
-                which[part] = chosen
-
+        offsets = tracks.offsets if self.recipe.sequential else None
         parts = self.cut(tracks) if parts is None else parts
-        last = blocks.run(work, parts, before=before, progress=progress, workers=workers)
-        if self.outside == "raise" and sum(strangers):
-            raise DomainError(_outside(xy, self.region, sum(strangers)))
+        which = None if self.rounding is None else np.empty(len(xy), dtype=np.int64)
+        last, n_outside = engine.run(
+            self.steps if len(xy) else [],
+            xy,
+            offsets,
+            eps,
+            key,
+            parts,
+            which,
+            before=before,
+            progress=progress,
+            workers=workers,
+        )
+        if self.outside == "raise" and n_outside:
+            raise DomainError(_outside(xy, self.region, n_outside))
         added = None
         if self.added and not tracks.are_lines:
             added = pd.DataFrame(columns=self.added)
@@ -160,7 +163,7 @@ class Plan:
             kept=[str(name) for name in self.kept if name not in columns],
             # Cells over a fitted region tell how large it is.
             places=None if self.rounding is None or region.record["fitted"] else self.rounding.places.count,
-            over="places" if isinstance(self.recipe, methods.PlaceMethod) else "region",
+            over=self.recipe.over,
             caveat=self.recipe.caveat,
             reproducible=self.reproducible,
             digest=None if digest is None else {"crs": crs, **digest.to_record()},
@@ -168,38 +171,26 @@ class Plan:
         )
 
     @functools.cached_property
-    def chooser(self) -> methods.Chooser:
-        """A method over places with its public tables."""
-        return methods.Chooser(self.recipe, self.rounding.points, self.levels, self.region.domain)
+    def channel(self) -> methods.Channel:
+        """The method bound to its public things."""
+        if self.rounding is not None and self.recipe.over == "places":
+            self.rounding.check_points()
+            return self.recipe.on(self.region.domain, self.rounding.places, self.levels)
+        return self.recipe.on(self.region.chart)
+
+    @functools.cached_property
+    def steps(self) -> list[steps.Step]:
+        """What is done to every location: one draw, and after it public things only."""
+        found: list[steps.Step] = [steps.Enter(self.region, self.outside), steps.Draw(self.channel)]
+        if self.channel.over == "region":  # public places may lie outside
+            found.append(steps.Project(self.region.chart))
+        if self.rounding is not None:
+            found.append(steps.Round(self.rounding))
+        return [*found, steps.Leave(self.region, self.rounding)]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "chooser"}  # made again where it is needed
-
-    def _enter(self, xy: np.ndarray) -> tuple[np.ndarray, int]:
-        """Return locations in the working CRS, inside the domain, and how many were outside."""
-        moved = self.region.enter(xy)
-        strangers = len(xy) - np.count_nonzero(self.region.contains(xy, moved))
-        nowhere = ~np.isfinite(moved).all(axis=1)
-        if self.outside == "clip" and nowhere.any():
-            quarter = crs_.turn(self.region.data_crs) / 4
-            lost = np.count_nonzero(nowhere & ~(np.abs(xy[:, 1]) <= quarter))
-            if lost or not self.region.data_crs.is_geographic:
-                raise DomainError(f"{lost or nowhere.sum()} of {len(xy)} locations do not exist and cannot be moved.")
-            moved[nowhere] = self.region.domain.centre  # on the other side of the Earth, without a nearest point
-        return self.region.domain.clip(moved), strangers
-
-    def _report(
-        self, xy: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, rng: Any, relay: blocks.Relay
-    ) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return the number of each report's place, if there are places, and where it is in the CRS of the data.
-
-        ``xy`` is in the working CRS, inside the domain, and is overwritten.
-        """
-        if isinstance(self.recipe, methods.PlaceMethod):
-            which = self.chooser.choose(self.rounding.nearest(xy), offsets, eps, rng)
-            return which, self.rounding.locate(which, self.region)
-        methods.report(self.recipe, xy, offsets, eps, self.region.chart, rng, relay)
-        return (None, self.region.leave(xy)) if self.rounding is None else self.rounding.apply(xy, self.region)
+        made = ("channel", "steps")  # made again where they are needed
+        return {name: value for name, value in vars(self).items() if name not in made}
 
 
 def make(
@@ -281,9 +272,9 @@ def _check_arguments(
 ) -> None:
     if round_to is None and (join or centroid):
         raise InputError("`join` and `centroid` are for places; give them with `round_to`.")
-    if isinstance(recipe, methods.PlaceMethod) and round_to is None:
+    if recipe.over == "places" and round_to is None:
         raise InputError(f"{method} reports places of a public set; give it with `round_to`, a layer or a grid.")
-    if isinstance(recipe, methods.PlaceMethod) and prior is not None:
+    if recipe.over == "places" and prior is not None:
         raise InputError(f"`prior` is for methods on a region, such as joint; {method} knows its places.")
     if outside not in OUTSIDE:
         raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {quoted(outside)}.")
@@ -322,7 +313,7 @@ def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
 
 def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     """Return the expected error of a method on a domain, apart from where it starts."""
-    if isinstance(recipe, methods.PlaceMethod):  # it works on its places, in whatever rectangle they are
+    if recipe.over == "places":  # it works on its places, in whatever rectangle they are
         return lambda domain: 0.0
     plain = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
     plain = methods.make(recipe.name, plain)

@@ -21,12 +21,12 @@ def test_covers_is_shapelys(name):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_pull_in_is_the_nearest_point_and_inside(name):
+def test_nearest_inside_is_the_nearest_point_and_inside(name):
     shape = SHAPES[name]
     border = Border(shape)
     xy = cloud(shape, 1500, seed=1)
     xy = xy[~border.covers(xy)]
-    found = border.pull_in(xy)
+    found = border.nearest_inside(xy)
     assert border.covers(found).all()
     assert shapely.intersects_xy(shape, found[:, 0], found[:, 1]).all()
     distance = np.hypot(*(found - xy).T)

@@ -44,7 +44,7 @@ def test_the_unit_square_stays_near_the_shape(name):
     cell = np.ptp(np.reshape(polygon.geometry.bounds, (2, 2)), axis=0) / SIDE
     near = shapely.distance(polygon.geometry, shapely.points(xy))
     assert near.max() <= 2 * np.hypot(*cell)
-    polygon.finish(xy)
+    polygon.project_inside(xy)
     assert polygon.border.covers(xy).all()
 
 

@@ -120,7 +120,7 @@ def test_from_a_corner_part_of_the_mass_is_on_the_corner_itself():
     assert 0.1 < spread < 0.9
     assert away.mean() == pytest.approx(spread, abs=0.01)
     window, probability = recipe.window_of((1.5, 0.2), eps, SLENDER)
-    SLENDER.finish(reports)
+    SLENDER.project_inside(reports)
     assert shapely.intersects_xy(window.buffer(1e-9), *reports.T).mean() > probability
 
 

@@ -112,7 +112,7 @@ def test_the_rarest_words_reach_the_far_corner():
         at = np.asfortranarray([[1 - corner[0], 1 - corner[1]]])
         words = Script(*(np.array([word], dtype=np.uint64) for word in (0, 0, int(turn * 2**64))))
         methods.make("planar-laplace").report(at, np.array([0, 1]), 699.0, SQUARE, words)
-        SQUARE.finish(at)
+        SQUARE.project_inside(at)
         assert at[0].tolist() == list(corner)
 
 

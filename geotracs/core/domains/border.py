@@ -39,7 +39,7 @@ class Border:
     >>> border = Border(shapely.box(0, 0, 2, 1))
     >>> border.covers(np.array([[1.0, 0.5], [2.0, 1.0], [3.0, 0.5]]))
     array([ True,  True, False])
-    >>> border.pull_in(np.array([[3.0, 0.5]])).round(6)
+    >>> border.nearest_inside(np.array([[3.0, 0.5]])).round(6)
     array([[2. , 0.5]])
     """
 
@@ -67,7 +67,7 @@ class Border:
         """Say which points are so far inside that no rounding matters."""
         return self._kinds(xy) == INSIDE
 
-    def pull_in(self, xy: np.ndarray) -> np.ndarray:
+    def nearest_inside(self, xy: np.ndarray) -> np.ndarray:
         """Return, for points outside, the nearest point of the polygon, by a hair inside it."""
         moved = np.empty_like(xy)
         order = np.argsort(self._cells(xy[:, 0], 0) * SIDE + self._cells(xy[:, 1], 1))  # neighbours share the cache

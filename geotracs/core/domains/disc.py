@@ -47,7 +47,7 @@ class Disc:
             clipped[:, axis] = self.centre[axis] + (xy[:, axis] - self.centre[axis]) * shrink
         return clipped
 
-    def finish(self, xy: np.ndarray) -> None:
+    def project_inside(self, xy: np.ndarray) -> None:
         """Undo rounding: reports are inside already."""
         self.clip(xy, out=xy)
 

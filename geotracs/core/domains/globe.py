@@ -53,7 +53,7 @@ class Globe:
         np.clip(xy[:, 1], self.south, self.north, out=clipped[:, 1])
         return clipped
 
-    def finish(self, xy: np.ndarray) -> None:
+    def project_inside(self, xy: np.ndarray) -> None:
         """Undo rounding: reports are inside already."""
         self.clip(xy, out=xy)
 

@@ -76,7 +76,7 @@ class Parallelogram:
         """Move locations outside to the border, along the sides."""
         return self.from_unit(np.clip(self.to_unit(xy), 0, 1), out=out)
 
-    def finish(self, xy: np.ndarray) -> None:
+    def project_inside(self, xy: np.ndarray) -> None:
         """Undo rounding: reports are inside already."""
         astray = ~np.all(self.half_planes[:, :2] @ xy.T <= self.half_planes[:, 2:], axis=0)
         xy[astray] = self.clip(xy[astray])

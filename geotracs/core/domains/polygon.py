@@ -87,14 +87,14 @@ class Polygon:
         """Move locations outside to the nearest point of the polygon."""
         clipped = xy.copy(order="F") if out is None else out
         clipped[:] = xy
-        self.finish(clipped)
+        self.project_inside(clipped)
         return clipped
 
-    def finish(self, xy: np.ndarray) -> None:
+    def project_inside(self, xy: np.ndarray) -> None:
         """Project reports that fell outside to the nearest point of the polygon."""
         outside = np.flatnonzero(~self.border.covers(xy))
         if len(outside):
-            xy[outside] = self.border.pull_in(xy[outside])
+            xy[outside] = self.border.nearest_inside(xy[outside])
 
     def spread(self, n: int) -> np.ndarray:
         """Return about n points spread evenly over the polygon: a public stand-in for locations."""
@@ -105,7 +105,7 @@ class Polygon:
     def from_unit(self, uv: np.ndarray) -> np.ndarray:
         """Map the unit square to the fitted rectangle, then into the polygon."""
         xy = self.frame.from_unit(uv)
-        self.finish(xy)
+        self.project_inside(xy)
         return xy
 
 

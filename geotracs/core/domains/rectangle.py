@@ -104,7 +104,7 @@ class Rectangle:
             np.clip(xy[:, axis], low, high, out=clipped[:, axis])
         return clipped
 
-    def finish(self, xy: np.ndarray) -> None:
+    def project_inside(self, xy: np.ndarray) -> None:
         """Undo rounding: reports are inside already."""
         self.clip(xy, out=xy)
 

@@ -86,14 +86,14 @@ class Transport:
         """Move locations outside into the region."""
         return self.region.clip(xy, out=out)
 
-    def finish(self, xy: np.ndarray) -> None:
+    def project_inside(self, xy: np.ndarray) -> None:
         """Move reports in cells on the border that fell outside into the region."""
-        self.region.finish(xy)
+        self.region.project_inside(xy)
 
     def spread(self, n: int) -> np.ndarray:
         """Return n points spread as the density is, before it is smoothed: a public stand-in for locations."""
         spread = self._rough.from_unit(evenly(n))
-        self.finish(spread)
+        self.project_inside(spread)
         return spread
 
     def to_unit(self, xy: np.ndarray) -> np.ndarray:

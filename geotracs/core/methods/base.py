@@ -8,6 +8,8 @@ import shapely
 
 from geotracs.core.budget import LARGEST
 from geotracs.core.domains import Domain
+from geotracs.core.methods.channels import Channel, OnRegion, OverPlaces
+from geotracs.core.places import Places
 from geotracs.core.randomness import Source
 from geotracs.errors import InputError
 
@@ -20,9 +22,11 @@ class Method:
     """
 
     name: ClassVar[str]
+    over: ClassVar[str] = "region"
+    """What it draws from: the "region", or the "places" of a public set."""
     sequential: ClassVar[bool] = False
     """Whether a location's report depends on other reports of the same trajectory."""
-    carries: ClassVar[bool] = False
+    resumable: ClassVar[bool] = False
     """Whether it depends on the report before it and nothing else, so that a trajectory can go on in another block."""
     public_points: ClassVar[tuple[str, ...]] = ()
     """Options that may be a public point, given in the user's CRS."""
@@ -49,6 +53,11 @@ class Method:
                 f'for a location, got {most:g}; take less, or method="nearest", which has no such limit.'
             )
 
+    def on(self, domain: Domain, places: Places | None = None, eps: float | np.ndarray | None = None) -> Channel:
+        """Return the method bound to its public things; ``places`` and all epsilons are for methods over places."""
+        self.check(domain)
+        return OnRegion(self, domain)
+
     def check(self, domain: Domain) -> None:
         """Refuse a domain that the method cannot work on, and say why."""
         raise NotImplementedError
@@ -60,6 +69,7 @@ class Method:
         eps: float | np.ndarray,
         domain: Domain,
         rng: Source,
+        before: np.ndarray | None = None,
     ) -> None:
         """Replace each location by its report.
 
@@ -71,6 +81,8 @@ class Method:
             Where each trajectory begins, and n at the end.
         eps : float, or array of shape (n,)
             Epsilon of each location.
+        before : (x, y), optional
+            For a resumable method, the last report of a trajectory that these locations continue.
         """
         raise NotImplementedError
 
@@ -131,10 +143,19 @@ class PlaceMethod(Method):
     places of the set holds for any two locations. Places are distinct points in a plane, known by their numbers.
     """
 
+    over: ClassVar[str] = "places"
+
     @property
     def shares(self) -> dict[str, float]:
         """All of epsilon for the place."""
         return {"place": 1.0}
+
+    def on(self, domain: Domain, places: Places | None = None, eps: float | np.ndarray | None = None) -> Channel:
+        """Return the method bound to its public things."""
+        if places is None or eps is None:
+            raise InputError(f"{self.name} reports places of a public set; give the set, and all epsilons.")
+        self.check(domain)
+        return OverPlaces(self, domain, places, eps)
 
     def check(self, domain: Domain) -> None:
         """Take every domain."""

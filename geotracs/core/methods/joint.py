@@ -58,6 +58,7 @@ class Joint(Charted):
         eps: float | np.ndarray,
         domain: Domain,
         rng: Source,
+        before: np.ndarray | None = None,
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
         mechanism = self.mechanism(eps, domain)
@@ -144,7 +145,7 @@ class Trial:
 
     def _error(self, secrets: np.ndarray, unit: np.ndarray) -> float:
         reports = self._domain.frame.from_unit(unit)
-        self._domain.finish(reports)
+        self._domain.project_inside(reports)
         return max(float(distances(self._domain, secrets, reports).mean()), 1e-300)
 
     def _metres_up_by_across(self, unit: np.ndarray) -> float:

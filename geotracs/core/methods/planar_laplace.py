@@ -65,8 +65,16 @@ class PlanarLaplace(Method):
         """Return the density of reporting each of ``y``, before what is outside is moved; see `Method.density`."""
         return _mechanism(eps, domain).density(np.hypot(*(np.asarray(y) - np.asarray(x)).T))
 
-    def report(self, xy: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, domain: Domain, rng: Source) -> None:
-        """Replace each location by its report, which `Domain.finish` cuts off; see `Method.report`."""
+    def report(
+        self,
+        xy: np.ndarray,
+        offsets: np.ndarray,
+        eps: float | np.ndarray,
+        domain: Domain,
+        rng: Source,
+        before: np.ndarray | None = None,
+    ) -> None:
+        """Replace each location by its report, which `Domain.project_inside` cuts off; see `Method.report`."""
         _mechanism(eps, domain).add_noise(xy, rng)
 
 

@@ -55,6 +55,7 @@ class TracsC(Product):
         eps: float | np.ndarray,
         domain: Domain,
         rng: Source,
+        before: np.ndarray | None = None,
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
         unit = domain.frame.to_unit(xy)

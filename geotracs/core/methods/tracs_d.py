@@ -43,7 +43,7 @@ class TracsD(Product):
 
     name: ClassVar[str] = "tracs-d"
     sequential: ClassVar[bool] = True
-    carries: ClassVar[bool] = True
+    resumable: ClassVar[bool] = True
     public_points: ClassVar[tuple[str, ...]] = ("start", "reference")
 
     window: str = "ogpm"

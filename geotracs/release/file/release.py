@@ -78,9 +78,9 @@ class Release:
                 enough = 2 * len(waiting)  # or small batches would be read again and again
                 continue
             rows = _rows_of(tracks, done)
-            goes_on = any(block.goes_on for block in parts if block.part.start == done)
+            continues = any(block.continues for block in parts if block.part.start == done)
             parts = [block for block in parts if block.part.start < done]
-            yield self._perturbed(waiting.slice(0, rows), tracks.head(done, rows), parts, goes_on)
+            yield self._perturbed(waiting.slice(0, rows), tracks.head(done, rows), parts, continues)
             waiting, enough = waiting.slice(rows), 0
         own = self._kind == "LineString" and self._plan.trajectory is None  # lines that are a trajectory each
         if self._counted is not None and not own and not self._counted.equals(self._seen):
@@ -133,7 +133,9 @@ class Release:
             raise InputError(self._unsorted())
         return tracks
 
-    def _perturbed(self, table: pa.Table, tracks: frames.Tracks, parts: list[blocks.Block], goes_on: bool) -> pa.Table:
+    def _perturbed(
+        self, table: pa.Table, tracks: frames.Tracks, parts: list[blocks.Block], continues: bool
+    ) -> pa.Table:
         """Return the release of complete blocks."""
         labels = _keys_of(tracks, table, self._plan.trajectory)
         lengths = None
@@ -151,7 +153,7 @@ class Release:
             )
         except DomainError as error:
             raise DomainError(f"In rows {self._rows} to {self._rows + len(table) - 1}: {error}") from None
-        self._before = last if goes_on else None
+        self._before = last if continues else None
         self._locations, self._rows = self._locations + len(xy), self._rows + len(table)
         self._digest += Digest.of(xy)
         if len(xy):

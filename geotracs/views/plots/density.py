@@ -148,7 +148,7 @@ def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) 
     recipe.report(reports, np.arange(DRAWS + 1), eps, domain, public_stream())
     region = domain.region if isinstance(domain, Transport) else domain
     outside = ~region.border.covers(reports) if isinstance(region, Polygon) else np.zeros(DRAWS, dtype=bool)
-    domain.finish(reports)
+    domain.project_inside(reports)
     stays = 0.0
     if recipe.public_points and not isinstance(domain, Disc):
         stays = np.mean(np.all(np.isclose(reports, recipe.chart(domain).reference, rtol=1e-12, atol=0), axis=1))

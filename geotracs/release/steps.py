@@ -1,0 +1,143 @@
+"""The steps of a release: one can read the promise off them.
+
+A location enters (CRS, clip), is drawn, is projected inside, rounded, and leaves (CRS). The draw is the only step that
+is random, and the last that sees a secret: every later one holds public objects only.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+import geotracs.geo.crs as crs_
+from geotracs.core.domains import Domain
+from geotracs.core.methods import Channel
+from geotracs.core.randomness import Source
+from geotracs.errors import DomainError
+from geotracs.geo.region import Region
+from geotracs.geo.rounding import Rounding
+from geotracs.release.blocks import Handover
+
+
+@dataclass
+class Batch:
+    """The locations of one block on their way to becoming reports.
+
+    Attributes
+    ----------
+    xy : array of shape (n, 2)
+        Where they are: in the CRS of the data until they enter, in the working CRS until they leave.
+    offsets : array of int
+        Where each trajectory begins, and n at the end.
+    eps : float, or array of shape (n,)
+        Epsilon of each location.
+    rng : Source
+        The random stream of the block.
+    handover : Handover
+        Where the last report of a block goes that another one continues.
+    which : array of int, or None
+        The numbers of the places that are reported, once they are known.
+    n_outside : int
+        How many locations were outside the region.
+    refused : bool
+        Whether the others must not be looked at for that.
+    """
+
+    xy: np.ndarray
+    offsets: np.ndarray
+    eps: float | np.ndarray
+    rng: Source
+    handover: Handover
+    which: np.ndarray | None = None
+    n_outside: int = 0
+    refused: bool = False
+
+
+class Step(Protocol):
+    """One step of a release, for all locations of a block at once."""
+
+    def __call__(self, batch: Batch) -> None:
+        """Take the step."""
+
+
+@dataclass(frozen=True)
+class Enter:
+    """Bring locations into the working CRS and inside the region; ``outside`` says what happens to others."""
+
+    region: Region
+    outside: str
+
+    def __call__(self, batch: Batch) -> None:
+        """Enter."""
+        xy = batch.xy
+        moved = self.region.enter(xy)
+        batch.n_outside = len(xy) - np.count_nonzero(self.region.contains(xy, moved))
+        batch.refused = batch.n_outside > 0 and self.outside == "raise"
+        nowhere = ~np.isfinite(moved).all(axis=1)
+        if self.outside == "clip" and nowhere.any():
+            moved[nowhere] = self._antipodes(xy, nowhere)
+        batch.xy = self.region.domain.clip(moved)
+
+    def _antipodes(self, xy: np.ndarray, nowhere: np.ndarray) -> tuple[float, float]:
+        """Return where locations on the other side of the Earth go, without a nearest point; refuse impossible ones."""
+        quarter = crs_.turn(self.region.data_crs) / 4
+        lost = np.count_nonzero(nowhere & ~(np.abs(xy[:, 1]) <= quarter))
+        if lost or not self.region.data_crs.is_geographic:
+            raise DomainError(
+                f"{lost or nowhere.sum()} of {len(xy)} locations cannot be projected or clipped: they do not exist."
+            )
+        return self.region.domain.centre
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Report every location: the only step that sees a secret, and the only random one."""
+
+    channel: Channel
+
+    def __call__(self, batch: Batch) -> None:
+        """Draw; a trajectory goes on from the last report before it is projected inside."""
+        if not self.channel.method.resumable:
+            batch.which = self.channel.report(batch.xy, batch.offsets, batch.eps, batch.rng)
+            return
+        before = batch.handover.receive()
+        batch.which = self.channel.report(batch.xy, batch.offsets, batch.eps, batch.rng, before)
+        batch.handover.send(batch.xy[-1].copy())
+
+
+@dataclass(frozen=True)
+class Project:
+    """Move reports outside a polygon to its nearest point, and undo rounding at any border."""
+
+    domain: Domain
+
+    def __call__(self, batch: Batch) -> None:
+        """Project inside."""
+        self.domain.project_inside(batch.xy)
+
+
+@dataclass(frozen=True)
+class Round:
+    """Move every report to the nearest public place, unless it is one already."""
+
+    rounding: Rounding
+
+    def __call__(self, batch: Batch) -> None:
+        """Round."""
+        if batch.which is None:
+            batch.which, batch.xy = self.rounding.places.round(batch.xy)
+
+
+@dataclass(frozen=True)
+class Leave:
+    """Bring reports back into the CRS of the data, places to where the layer has them."""
+
+    region: Region
+    rounding: Rounding | None
+
+    def __call__(self, batch: Batch) -> None:
+        """Leave."""
+        if self.rounding is None or batch.which is None:
+            batch.xy = self.region.leave(batch.xy)
+        else:
+            batch.xy = self.rounding.leave(batch.which, batch.xy, self.region)
