@@ -13,8 +13,11 @@ import shapely
 
 import geotracs
 from benchmarks import scalar
-from geotracs import experiments, methods, places, randomness
+from geotracs import experiments, methods, places
+from geotracs.core import randomness
 from geotracs.core.domains import Rectangle
+from geotracs.core.places import Points
+from geotracs.release.engine import report
 
 TOKYO = (139.47, 35.51, 139.90, 35.86)
 SQUARE = (0.0, 0.0, 1.0, 1.0)
@@ -70,7 +73,7 @@ def against_scalar(n=2 * 10**6, m=2 * 10**4):
         recipe, domain, generator = methods.make(name), Rectangle(*SQUARE), randomness.source()
         slow, fast = interleaved(
             lambda plain=plain: plain(few, EPS, SQUARE),
-            lambda recipe=recipe: methods.run(recipe, xy, offsets, EPS, domain, generator, out=out),  # noqa: B023
+            lambda recipe=recipe: report(recipe.on(domain), xy, offsets, EPS, generator, out=out),  # noqa: B023
             repeats=25,
         )
         times = (slow / m) / (fast / n)
@@ -86,7 +89,7 @@ def against_tracs_c(n=10**6):
     )  # fmt: skip
     out, recipes = xy.copy(order="F"), [methods.make(name) for name in ("tracs-c", "joint")]
     base, joint = interleaved(
-        *[lambda r=r: methods.run(r, xy, offsets, EPS, domain, generator, out=out) for r in recipes], repeats=15
+        *[lambda r=r: report(r.on(domain), xy, offsets, EPS, generator, out=out) for r in recipes], repeats=15
     )
     yield (
         f"bare joint, {joint / n * 1e9:.0f} ns a location / tracs-c",
@@ -112,7 +115,10 @@ def nearest(n=10**6, m=10**4):
     recipe, domain = methods.make("nearest"), Rectangle(*SQUARE)
     for eps in (1.0, 4.0, 8.0):
         seconds = timed(
-            lambda eps=eps: methods.choose(recipe, secrets, offsets, eps, sites, domain, randomness.source()), repeats=1
+            lambda eps=eps: report(
+                recipe.on(domain, Points(sites), eps), sites[secrets], offsets, eps, randomness.source()
+            ),
+            repeats=1,
         )
         yield f"nearest, {n:,} locations, {m:,} places, epsilon {eps:g}", f"{seconds:.1f} s", "seconds", seconds < 10
 

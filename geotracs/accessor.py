@@ -28,7 +28,7 @@ class _Function:
         function = getattr(importlib.import_module(self._module), self._name)
 
         @functools.wraps(function)
-        def method(self: "TracsAccessor", *args: Any, **kwargs: Any) -> Any:
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             return function(self._frame, *args, **kwargs)
 
         signature = inspect.signature(function)
@@ -60,6 +60,26 @@ class TracsAccessor:
         return importlib.import_module("geotracs.utility.compare").promised(self._frame)
 
 
+class DaskTracsAccessor:
+    """Perturb movement data and see what it cost, from a dask-geopandas frame."""
+
+    def __init__(self, frame: Any) -> None:
+        if not isinstance(frame, sys.modules["dask_geopandas"].GeoDataFrame):
+            raise AttributeError(
+                "`.tracs` needs a dask_geopandas.GeoDataFrame; make one with dask_geopandas.from_dask_dataframe(...)."
+            )
+        self._frame = frame
+
+    perturb = _Function("geotracs.release.dask", "perturb")
+    compare = _Function("geotracs.utility.dask", "compare")
+    sweep = _Function("geotracs.utility.dask", "sweep")
+
+    @property
+    def guarantee(self) -> Any:
+        """What a perturbed frame promises; the number of its locations is not known."""
+        return importlib.import_module("geotracs.utility.dask").promised(self._frame)
+
+
 class _WhenImported(MetaPathFinder):
     """Registers ``.tracs`` on dask-geopandas frames when dask-geopandas is imported: it takes longer than geotracs."""
 
@@ -73,13 +93,18 @@ class _WhenImported(MetaPathFinder):
 
             def execute_and_register(module: Any) -> None:
                 execute(module)
-                importlib.import_module("geotracs.utility.dask")
+                _register()
 
             spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
         return spec
 
 
+def _register() -> None:
+    extensions = importlib.import_module("dask.dataframe.extensions")
+    extensions.register_dataframe_accessor("tracs")(DaskTracsAccessor)
+
+
 if "dask_geopandas" in sys.modules:
-    importlib.import_module("geotracs.utility.dask")
+    _register()
 else:
     sys.meta_path.insert(0, _WhenImported())

@@ -17,6 +17,7 @@ from geotracs import CRSError, DomainError, GeotracsWarning, InputError, Privacy
 from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
 from geotracs.core.mechanisms import Piecewise
 from tests.domains.shapes import SHAPES, X, Y
+from tests.drawing import run
 
 METHODS = ["tracs-c", "tracs-d"]
 FALSE_ALARM = 1e-6
@@ -384,7 +385,7 @@ def test_every_vertex_of_a_convex_polygon_can_be_the_start(sides):
     xy = polygon.spread(50)
     for vertex in shapely.get_coordinates(polygon.geometry)[:-1].tolist():
         recipe = methods.make("tracs-d", {"start": vertex})
-        assert polygon.contains(methods.run(recipe, xy, np.arange(51), 2.0, polygon, np.random.default_rng(0))).all()
+        assert polygon.contains(run(recipe, xy, np.arange(51), 2.0, polygon, np.random.default_rng(0))).all()
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,13 @@ def report(
     eps: float | np.ndarray,
     rng: Source,
     *,
+    out: np.ndarray | None = None,
     progress: bool = False,
     workers: int | None = None,
 ) -> Reports:
     """Return what is reported of locations of the domain, as `Channel.sample` does, but over the cores.
+
+    With ``out``, an array with contiguous columns that may be ``xy`` itself, the reports are written there.
 
     Examples
     --------
@@ -88,7 +91,8 @@ def report(
     >>> report(make("tracs-c").on(Rectangle(0, 0, 1, 1)), rng.random((10, 2)), np.array([0, 10]), 4.0, rng).xy.shape
     (10, 2)
     """
-    reports = np.asfortranarray(xy, dtype=np.float64).copy(order="F")
+    reports = np.empty((2, len(xy))).T if out is None else out
+    reports[:] = xy
     which = np.empty(len(xy), dtype=np.int64) if channel.over == "places" else None
     steps = [Draw(channel)] if channel.over == "places" else [Draw(channel), Project(channel.domain)]
     parts = cut(channel.method, len(xy), offsets)

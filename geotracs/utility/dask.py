@@ -9,12 +9,11 @@ import dask_geopandas
 import geopandas as gpd
 import numpy as np
 import pandas as pd
-from dask.dataframe.extensions import register_dataframe_accessor
 
 import geotracs.utility.metrics as measures
 from geotracs.core.guarantee import Guarantee, recorded
 from geotracs.errors import InputError
-from geotracs.release.dask import bring_together, check_arguments, check_frame, perturb, released, some_rows
+from geotracs.release.dask import bring_together, check_arguments, check_frame, released, some_rows
 from geotracs.utility.compare import DISPLACEMENT, chosen_metrics, displacement, group_labels, result_columns
 from geotracs.utility.sweep import Engine
 from geotracs.utility.sweep import run as run_sweep
@@ -83,38 +82,14 @@ def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.Dat
     return run_sweep(Engine(each, compare, functools.partial(each, ddf)), ddf, *args, **kwargs)
 
 
-@register_dataframe_accessor("tracs")
-class DaskTracsAccessor:
-    """Perturb movement data and see what it cost, from a dask-geopandas frame."""
-
-    def __init__(self, frame: Any) -> None:
-        if not isinstance(frame, dask_geopandas.GeoDataFrame):
-            raise AttributeError(
-                "`.tracs` needs a dask_geopandas.GeoDataFrame; make one with dask_geopandas.from_dask_dataframe(...)."
-            )
-        self._frame = frame
-
-    @functools.wraps(perturb)
-    def perturb(self, *args: Any, **kwargs: Any) -> dask_geopandas.GeoDataFrame:  # noqa: D102
-        return perturb(self._frame, *args, **kwargs)
-
-    @functools.wraps(compare)
-    def compare(self, *args: Any, **kwargs: Any) -> pd.Series | pd.DataFrame:  # noqa: D102
-        return compare(self._frame, *args, **kwargs)
-
-    @functools.wraps(sweep)
-    def sweep(self, *args: Any, **kwargs: Any) -> pd.DataFrame:  # noqa: D102
-        return sweep(self._frame, *args, **kwargs)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What a perturbed frame promises; the number of its locations is not known."""
-        if not recorded(self._frame._meta.attrs):
-            raise InputError(
-                "This lazy frame carries no record of a perturbation. Use the frame that perturb() returned. dask "
-                "drops it when it reads files again; each of them has it: gpd.read_parquet(FILE).tracs.guarantee."
-            )
-        return Guarantee.from_attrs(self._frame._meta.attrs)
+def promised(ddf: dask_geopandas.GeoDataFrame) -> Guarantee:
+    """Return what a perturbed frame promises; the number of its locations is not known."""
+    if not recorded(ddf._meta.attrs):
+        raise InputError(
+            "This lazy frame carries no record of a perturbation. Use the frame that perturb() returned. dask "
+            "drops it when it reads files again; each of them has it: gpd.read_parquet(FILE).tracs.guarantee."
+        )
+    return Guarantee.from_attrs(ddf._meta.attrs)
 
 
 class _Distances:

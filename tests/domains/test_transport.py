@@ -11,6 +11,7 @@ from geotracs.core.domains import Disc, Parallelogram, Polygon, Rectangle, Trans
 from geotracs.core.domains.border import SIDE
 from geotracs.core.domains.transport import FLOOR
 from tests.domains.shapes import SHAPES, X, Y
+from tests.drawing import run
 
 METRES = {name: affinity.scale(shape, 9e4, 1.1e5, origin=(X, Y)) for name, shape in SHAPES.items()}
 
@@ -76,7 +77,7 @@ def test_other_regions(region):
     xy = np.asfortranarray(region.spread(3000))
     assert np.allclose(chart.from_unit(chart.to_unit(xy)), xy, atol=1e-8)
     for name in ("tracs-c", "joint"):
-        reports = methods.run(methods.make(name), xy, np.array([0, len(xy)]), 1.0, chart, np.random.default_rng(0))
+        reports = run(methods.make(name), xy, np.array([0, len(xy)]), 1.0, chart, np.random.default_rng(0))
         assert region.contains(reports).all()
     assert chart.contains(xy).all()
     assert region.contains(chart.clip(xy * 3)).all()
@@ -97,7 +98,7 @@ def test_a_prior_shortens_the_noise_where_it_is_dense():
     for name in ("tracs-c", "joint"):
         errors = []
         for domain in (region, chart):
-            reports = methods.run(methods.make(name), xy, np.array([0, len(xy)]), 3.0, domain, np.random.default_rng(0))
+            reports = run(methods.make(name), xy, np.array([0, len(xy)]), 3.0, domain, np.random.default_rng(0))
             errors.append(np.hypot(*(reports - xy).T).mean())
         assert errors[1] < 0.7 * errors[0]
 

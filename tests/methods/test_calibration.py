@@ -11,6 +11,7 @@ from geotracs import GeotracsWarning, InputError, methods
 from geotracs.core.domains import Rectangle
 from geotracs.core.mechanisms import Exponential
 from geotracs.core.methods.sizes import diameter, distances
+from tests.drawing import choose
 from tests.mechanisms.test_slopes import SETS, worst
 
 SQUARE = Rectangle(0, 0, 1, 1)
@@ -135,11 +136,11 @@ def test_epsilon_that_weights_cannot_use_is_refused(name, options, most):
     places, method = np.random.default_rng(12).random((8, 2)), methods.make(name, options)
     assert method.largest_eps == most
     secrets, offsets, rng = np.arange(8), np.array([0, 8]), np.random.default_rng(0)
-    methods.choose(method, secrets, offsets, float(most), places, SQUARE, rng)
+    choose(method, secrets, offsets, float(most), places, SQUARE, rng)
     words = f'{name} draws by whole-number weights.* at most {most} for a location, got 101; .* method="nearest"'
     for eps in (101.0, np.append(np.full(7, 1.0), 101.0)):
         with pytest.raises(InputError, match=words):
-            methods.choose(method, secrets, offsets, eps, places, SQUARE, rng)
+            choose(method, secrets, offsets, eps, places, SQUARE, rng)
     tables = method.prepare(places, 1.0, SQUARE)
     for call in (
         lambda: method.choose(secrets, offsets, 101.0, tables, rng),

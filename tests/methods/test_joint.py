@@ -13,6 +13,7 @@ from geotracs.core.mechanisms import Window
 from geotracs.core.mechanisms.window import SIDE
 from geotracs.core.methods.joint import Joint
 from tests.domains.shapes import SHAPES
+from tests.drawing import run
 
 SQUARE, SLENDER = Rectangle(0, 0, 1, 1), Rectangle(0, 0, 2, 10)
 EPSILONS = [2, 4, 6, 8, 10]
@@ -24,7 +25,7 @@ def uniform(domain, n=200_000, seed=0):
 
 def average_error(method, domain, eps, xy):
     offsets = np.array([0, len(xy)])
-    reports = methods.run(methods.make(method), xy, offsets, float(eps), domain, np.random.default_rng(1))
+    reports = run(methods.make(method), xy, offsets, float(eps), domain, np.random.default_rng(1))
     return distances(domain, xy, reports).mean()
 
 
@@ -116,7 +117,7 @@ def test_epsilon_per_location():
     for domain in (SQUARE, Globe(), Transport(Polygon(shapely.box(0, 0, 3, 2)))):
         eps = np.repeat([0.01, 2.0, 600.0], 3000)
         xy = np.asfortranarray(domain.spread(9000))
-        reports = methods.run(methods.make("joint"), xy, np.array([0, 9000]), eps, domain, np.random.default_rng(0))
+        reports = run(methods.make("joint"), xy, np.array([0, 9000]), eps, domain, np.random.default_rng(0))
         error = distances(domain, xy, reports).reshape(3, -1).mean(axis=1)
         assert error[0] > error[1] > 1e4 * error[2]
 
@@ -127,7 +128,7 @@ def test_a_disc_is_refused_but_not_its_chart():
         methods.make("joint").check(disc)
     chart = Transport(disc)
     xy = np.asfortranarray(disc.spread(20_000))
-    reports = methods.run(methods.make("joint"), xy, np.array([0, len(xy)]), 4.0, chart, np.random.default_rng(0))
+    reports = run(methods.make("joint"), xy, np.array([0, len(xy)]), 4.0, chart, np.random.default_rng(0))
     assert disc.contains(reports).all()
     assert distances(disc, xy, reports).mean() < 0.9 * methods.expected_error(methods.make("tracs-d"), 4.0, disc)
 

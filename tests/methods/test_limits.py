@@ -10,6 +10,7 @@ from scipy.sparse import coo_array, vstack
 from geotracs import methods
 from geotracs.core.domains import Rectangle
 from geotracs.core.mechanisms import Window
+from tests.drawing import run
 
 SQUARE = Rectangle(0, 0, 1, 1)
 SIDE = 6
@@ -45,7 +46,7 @@ def test_against_the_best_of_all_mechanisms_on_a_small_grid(eps, joint, nearest)
     over_places = np.mean([distance[x] @ method.pmf_of_one(x, None, float(eps), tables) for x in range(SIDE**2)])
     secrets = np.repeat(np.arange(SIDE**2), 10_000)
     xy, offsets = np.asfortranarray(middles[secrets]), np.array([0, len(secrets)])
-    reports = methods.run(methods.make("joint"), xy, offsets, float(eps), SQUARE, np.random.default_rng(0))
+    reports = run(methods.make("joint"), xy, offsets, float(eps), SQUARE, np.random.default_rng(0))
     cells = np.minimum((reports * SIDE).astype(int), SIDE - 1)
     rounded = distance[secrets, cells[:, 1] * SIDE + cells[:, 0]].mean()
     assert 1 <= over_places / best < nearest

@@ -13,6 +13,7 @@ from geotracs.core.domains import Globe, Rectangle, Transport
 from geotracs.core.domains.border import SIDE
 from geotracs.core.methods import nearest as module
 from geotracs.core.methods.nearest import Nearest, Neighbourhoods
+from tests.drawing import choose, run
 
 METHOD = methods.make("nearest")
 
@@ -75,7 +76,7 @@ def test_sampler_follows_the_probabilities():
     """Chi-squared with a false alarm in a million for each secret."""
     places, n = np.random.default_rng(3).random((40, 2)), 100_000
     for secret in (0, 17):
-        reports = methods.choose(
+        reports = choose(
             METHOD, np.full(n, secret), np.array([0, n]), 2.0, places, Rectangle(0, 0, 1, 1), np.random.default_rng(4)
         )
         expected = n * METHOD.pmf_of_one(secret, None, 2.0, METHOD.prepare(places, 2.0, None))
@@ -86,7 +87,7 @@ def test_epsilon_per_location():
     places = np.random.default_rng(5).random((800, 2))
     secrets = np.random.default_rng(6).integers(0, 800, 30_000)
     eps = np.repeat([0.1, 4.0, 600.0], 10_000)
-    reports = methods.choose(
+    reports = choose(
         METHOD, secrets, np.array([0, 30_000]), eps, places, Rectangle(0, 0, 1, 1), np.random.default_rng(0)
     )
     error = np.hypot(*(places[reports] - places[secrets]).T).reshape(3, -1).mean(axis=1)
@@ -130,9 +131,7 @@ def test_errors_on_real_cities(checkins, name, digits, count, most):
     secrets = np.tile(cKDTree(places).query(xy)[1], max(1, 30_000 // len(xy)))
     box = Rectangle(*places.min(axis=0), *places.max(axis=0))
     for eps, bound in zip([2.0, 4.0, 6.0, 8.0, 10.0], most, strict=True):
-        reports = methods.choose(
-            METHOD, secrets, np.array([0, len(secrets)]), eps, places, box, np.random.default_rng(0)
-        )
+        reports = choose(METHOD, secrets, np.array([0, len(secrets)]), eps, places, box, np.random.default_rng(0))
         assert np.hypot(*(places[reports] - places[secrets]).T).mean() <= bound
 
 
@@ -144,6 +143,6 @@ def test_errors_of_joint_with_the_places_as_prior(checkins):
     for eps, bound in zip([2.0, 4.0, 6.0, 8.0, 10.0], [0.079, 0.052, 0.032, 0.0185, 0.010], strict=True):
         charts = [Transport(Rectangle(*low, *high), weights, first=axis) for axis in (0, 1)]
         chart = min(charts, key=lambda chart, eps=eps: methods.expected_error(methods.make("joint"), eps, chart))
-        reports = methods.run(methods.make("joint"), xy, np.array([0, len(xy)]), eps, chart, np.random.default_rng(0))
+        reports = run(methods.make("joint"), xy, np.array([0, len(xy)]), eps, chart, np.random.default_rng(0))
         reports = places[tree.query(reports)[1]]
         assert np.hypot(*(reports - xy).T).mean() <= bound

@@ -11,6 +11,7 @@ from geotracs import DomainError, InputError, methods
 from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
 from geotracs.core.methods import PlaceMethod
 from geotracs.core.methods.sizes import diameter, longest_side
+from tests.drawing import choose
 
 FALSE_ALARM = 1e-6
 SQUARE = Rectangle(0, 0, 1, 1)
@@ -130,7 +131,7 @@ def test_each_location_has_its_own_epsilon(name):
 
 
 def displacement(name, places, secrets, offsets, eps, rng):
-    reports = methods.choose(methods.make(name), secrets, offsets, eps, places, SQUARE, rng)
+    reports = choose(methods.make(name), secrets, offsets, eps, places, SQUARE, rng)
     return np.hypot(*(places[reports] - places[secrets]).T)
 
 
@@ -142,7 +143,7 @@ def test_chunks_make_no_difference(name, monkeypatch):
     for chunk in (2**17, 100):
         monkeypatch.setattr("geotracs.core.methods.weighted.CHUNK", chunk)
         recipe = methods.make(name)
-        runs.append(methods.choose(recipe, secrets, offsets, 3.0, places, SQUARE, np.random.default_rng(0)))
+        runs.append(choose(recipe, secrets, offsets, 3.0, places, SQUARE, np.random.default_rng(0)))
     assert np.array_equal(*runs)
 
 
@@ -153,7 +154,7 @@ def test_extreme_epsilon(name):
     truth = {}
     recipe = methods.make(name, {"reach": 2} if name == "ngram" else {})
     for eps in (1e-6, recipe.largest_eps - 0.1):
-        reports = methods.choose(recipe, secrets, offsets, eps, places, SQUARE, rng)
+        reports = choose(recipe, secrets, offsets, eps, places, SQUARE, rng)
         truth[eps] = np.mean(reports == secrets)
     low, high = truth.values()
     assert low < 0.03  # one of 50 by chance; 7 standard errors more
@@ -165,11 +166,11 @@ def test_trajectories_do_not_look_at_each_other():
     """NGram: what is far from the first report of one trajectory can follow on the last report of another."""
     places = np.array([[0.0, 0.0], [0.01, 0.0], [1.0, 1.0], [0.99, 1.0]])
     secrets, offsets = np.array([0, 2] * 500), np.arange(1001)
-    reports = methods.choose(
+    reports = choose(
         methods.make("ngram", {"reach": 0.1}), secrets, offsets, 25.0, places, SQUARE, np.random.default_rng(0)
     )
     assert np.hypot(*(places[reports] - places[secrets]).T).max() < 0.1
-    one = methods.choose(
+    one = choose(
         methods.make("ngram", {"reach": 0.1}),
         secrets,
         np.array([0, 1000]),
@@ -231,9 +232,7 @@ def test_atp_roles_alternate_between_the_copies():
 @pytest.mark.parametrize("name", OVER_PLACES)
 def test_one_place_is_always_reported(name):
     places, secrets = np.array([[0.5, 0.5]] * 3), np.array([0, 2, 1, 0])
-    reports = methods.choose(
-        methods.make(name), secrets, np.array([0, 4]), 1.0, places, SQUARE, np.random.default_rng(0)
-    )
+    reports = choose(methods.make(name), secrets, np.array([0, 4]), 1.0, places, SQUARE, np.random.default_rng(0))
     assert reports.tolist() == [0, 0, 0, 0]
 
 
@@ -245,7 +244,7 @@ def test_duplicates_are_one_place(name):
     numbers = np.concatenate([np.arange(12), rng.integers(0, 12, 8)])
     secrets, offsets = rng.integers(0, 20, 400), np.array([0, 400])
     with_twins, without = (
-        methods.choose(methods.make(name), own, offsets, 3.0, places, SQUARE, np.random.default_rng(1))
+        choose(methods.make(name), own, offsets, 3.0, places, SQUARE, np.random.default_rng(1))
         for own, places in ((secrets, distinct[numbers]), (numbers[secrets], distinct))
     )
     assert np.array_equal(with_twins, without)
@@ -256,7 +255,7 @@ def test_duplicates_are_one_place(name):
 def test_no_location_and_empty_trajectories(name):
     places = SETS["scattered"]
     for offsets in (np.array([0]), np.array([0, 0, 0])):
-        none = methods.choose(methods.make(name), np.arange(0), offsets, 3.0, places, SQUARE, np.random.default_rng(0))
+        none = choose(methods.make(name), np.arange(0), offsets, 3.0, places, SQUARE, np.random.default_rng(0))
         assert len(none) == 0
 
 
@@ -275,16 +274,16 @@ def test_regions(name):
     import shapely
 
     for domain in (Disc((0.5, 0.5), 1), Parallelogram((0, 0), (1, 0), (0, 1)), Polygon(shapely.box(0, 0, 1, 1))):
-        reports = methods.choose(methods.make(name), secrets, np.array([0, 50]), 3.0, places, domain, rng)
+        reports = choose(methods.make(name), secrets, np.array([0, 50]), 3.0, places, domain, rng)
         assert ((reports >= 0) & (reports < 20)).all()
     arguments = (secrets, np.array([0, 50]), 3.0, places, Globe(), rng)
     if name in ("k-rr", "nearest"):
-        methods.choose(methods.make(name), *arguments)
+        choose(methods.make(name), *arguments)
         return
     with pytest.raises(
         DomainError, match='in a plane, which the globe is not; take a smaller region, or method="k-rr"'
     ):
-        methods.choose(methods.make(name), *arguments)
+        choose(methods.make(name), *arguments)
 
 
 def test_sizes():

@@ -12,6 +12,7 @@ from geotracs.core.methods import Method, PlaceMethod
 from geotracs.core.methods.planar_laplace import _mechanism
 from geotracs.core.methods.sizes import width
 from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, walk
+from tests.drawing import choose, run
 from tests.mechanisms.test_lattice import Script
 from tests.methods.test_tracs import SQUARE, average_error, random_tracks, transcription
 
@@ -52,7 +53,7 @@ def test_kernel_snaps_directions_to_sectors(k):
 def test_strawman_hides_the_direction_inside_the_sector():
     xy, offsets = random_tracks(SQUARE, trajectories=3000, length=1)
     errors = [
-        np.hypot(*(methods.run(recipe, xy, offsets, 600.0, SQUARE, np.random.default_rng(0)) - xy).T).mean()
+        np.hypot(*(run(recipe, xy, offsets, 600.0, SQUARE, np.random.default_rng(0)) - xy).T).mean()
         for recipe in (methods.make("strawman"), methods.make("strawman", {"k": 600}), methods.make("tracs-d"))
     ]
     assert errors[0] > 0.1 > 0.01 > errors[1] > 1e-6 > errors[2]
@@ -67,11 +68,11 @@ def test_regions_epsilons_and_ragged_trajectories(name):
     ring = Polygon(shapely.Point(0, 0).buffer(1) - shapely.Point(0, 0).buffer(0.6))
     for domain in (SQUARE, Parallelogram((0, 0), (2, 1), (-1, 1)), triangle, ring, Disc((0, 0), 2)):
         xy = domain.clip(np.random.default_rng(0).random((offsets[-1], 2)))
-        reports = methods.run(methods.make(name), xy, offsets, eps, domain, np.random.default_rng(0))
+        reports = run(methods.make(name), xy, offsets, eps, domain, np.random.default_rng(0))
         assert domain.contains(reports).all()
         assert not np.any(np.all(reports == xy, axis=1))
     with pytest.raises(DomainError, match=f'{name} needs .*globe .* method="tracs-c"'):
-        methods.run(methods.make(name), xy, offsets, eps, Globe(), np.random.default_rng(0))
+        run(methods.make(name), xy, offsets, eps, Globe(), np.random.default_rng(0))
 
 
 def test_diameters():
@@ -141,7 +142,7 @@ def test_no_overflow_on_a_region(name, eps):
             continue
         xy = np.asfortranarray(domain.spread(100))
         for levels in (eps, np.repeat([eps, eps / 29, eps / 70], [1, 29, 70])):
-            reports = methods.run(method, xy, offsets, levels, domain, np.random.default_rng(0))
+            reports = run(method, xy, offsets, levels, domain, np.random.default_rng(0))
             assert domain.contains(reports).all()
         at = tuple(xy[7])
         if type(method).density is not Method.density:
@@ -160,9 +161,9 @@ def test_no_overflow_over_places(name, eps):
     for levels in (eps, np.repeat([eps, eps / 39], [1, 39])):
         if refused:
             with pytest.raises(InputError, match=r"too small for exact draws|whole-number weights"):
-                methods.choose(method, np.arange(40), offsets, levels, places, domain, rng)
+                choose(method, np.arange(40), offsets, levels, places, domain, rng)
             continue
-        reports = methods.choose(method, np.arange(40), offsets, levels, places, domain, rng)
+        reports = choose(method, np.arange(40), offsets, levels, places, domain, rng)
         assert ((reports >= 0) & (reports < 40)).all()
         pmf = method.pmf([0], np.arange(5)[:, None], eps, method.prepare(places[:5], eps, domain))
         assert pmf.sum() == pytest.approx(1)

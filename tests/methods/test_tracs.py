@@ -13,6 +13,7 @@ from geotracs.core.mechanisms import Piecewise
 from geotracs.core.mechanisms.lattice import CELLS
 from geotracs.core.methods import walk as walk_module
 from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk, walk
+from tests.drawing import run
 
 SQUARE, SLENDER = Rectangle(0, 0, 1, 1), Rectangle(0, 0, 2, 10)
 
@@ -24,7 +25,7 @@ def random_tracks(domain, trajectories=100, length=100, seed=0):
 
 def average_error(method, domain, eps, seed, **options):
     xy, offsets = random_tracks(domain, trajectories=2000, seed=seed)
-    reports = methods.run(methods.make(method, options), xy, offsets, eps, domain, np.random.default_rng(seed))
+    reports = run(methods.make(method, options), xy, offsets, eps, domain, np.random.default_rng(seed))
     return np.hypot(*(reports - xy).T).mean()
 
 
@@ -154,7 +155,7 @@ def test_kernel_measures_directions_like_libm(angle):
 
 def test_location_at_its_reference_is_perturbed():
     xy, offsets = np.full((20_000, 2), 0.5), np.arange(20_001)
-    reports = methods.run(methods.make("tracs-d"), xy, offsets, 2.0, SQUARE, np.random.default_rng(0))
+    reports = run(methods.make("tracs-d"), xy, offsets, 2.0, SQUARE, np.random.default_rng(0))
     assert not np.any(np.all(reports == 0.5, axis=1))
     half = np.mean(reports[:, 0] > 0.5)  # its direction counts as 0: east is likelier
     assert half > 0.6
@@ -163,9 +164,7 @@ def test_location_at_its_reference_is_perturbed():
 def test_reference_on_the_border_and_in_the_corner():
     xy, offsets = random_tracks(SQUARE, trajectories=50, length=4)
     for start in [(0, 0), (1, 0), (1, 1), (0, 1), (0.5, 0), (1, 0.5)]:
-        reports = methods.run(
-            methods.make("tracs-d", {"start": start}), xy, offsets, 1.0, SQUARE, np.random.default_rng(1)
-        )
+        reports = run(methods.make("tracs-d", {"start": start}), xy, offsets, 1.0, SQUARE, np.random.default_rng(1))
         assert SQUARE.contains(reports).all()
         assert np.isfinite(reports).all()
 
@@ -176,8 +175,8 @@ def test_fixed_reference_does_not_depend_on_the_other_locations():
     xy, offsets = random_tracks(SQUARE, trajectories=1)
     other = xy.copy()
     other[:50] = 0.25
-    a = methods.run(recipe, xy, offsets, 3.0, SQUARE, np.random.default_rng(6))
-    b = methods.run(recipe, other, offsets, 3.0, SQUARE, np.random.default_rng(6))
+    a = run(recipe, xy, offsets, 3.0, SQUARE, np.random.default_rng(6))
+    b = run(recipe, other, offsets, 3.0, SQUARE, np.random.default_rng(6))
     assert np.array_equal(a[50:], b[50:])
 
 
@@ -185,8 +184,8 @@ def test_tracs_c_reports_depend_on_their_own_location_only():
     xy, offsets = random_tracks(SQUARE, trajectories=1)
     other = xy.copy()
     other[0] = 0.25
-    a = methods.run(methods.make("tracs-c"), xy, offsets, 3.0, SQUARE, np.random.default_rng(6))
-    b = methods.run(methods.make("tracs-c"), other, offsets, 3.0, SQUARE, np.random.default_rng(6))
+    a = run(methods.make("tracs-c"), xy, offsets, 3.0, SQUARE, np.random.default_rng(6))
+    b = run(methods.make("tracs-c"), other, offsets, 3.0, SQUARE, np.random.default_rng(6))
     assert np.array_equal(a[1:], b[1:])
 
 
@@ -196,8 +195,8 @@ def test_tracs_d_depends_on_earlier_locations_through_their_reports_only():
     xy, offsets = random_tracks(SQUARE, trajectories=1)
     other = xy.copy()
     other[0] += 1e-13
-    a = methods.run(recipe, xy, offsets, 3.0, SQUARE, np.random.default_rng(6))
-    b = methods.run(recipe, other, offsets, 3.0, SQUARE, np.random.default_rng(6))
+    a = run(recipe, xy, offsets, 3.0, SQUARE, np.random.default_rng(6))
+    b = run(recipe, other, offsets, 3.0, SQUARE, np.random.default_rng(6))
     assert np.array_equal(a, b)
 
 
@@ -206,7 +205,7 @@ def test_any_number_of_workers_gives_the_same_reports(monkeypatch):
     results = []
     for workers in (1, 2, 5):
         monkeypatch.setattr("os.cpu_count", lambda workers=workers: workers)
-        results += [methods.run(methods.make("tracs-d"), xy, offsets, 3.0, SQUARE, np.random.default_rng(6))]
+        results += [run(methods.make("tracs-d"), xy, offsets, 3.0, SQUARE, np.random.default_rng(6))]
     assert np.array_equal(results[0], results[1])
     assert np.array_equal(results[0], results[2])
 
@@ -217,7 +216,7 @@ def test_epsilon_per_location_and_ragged_trajectories():
     xy = np.random.default_rng(0).random((offsets[-1], 2))
     eps = np.repeat([9.0, 1.0, 5.0, 0.01, 600.0], lengths)
     for name in ("tracs-c", "tracs-d"):
-        reports = methods.run(methods.make(name), xy, offsets, eps, SQUARE, np.random.default_rng(0))
+        reports = run(methods.make(name), xy, offsets, eps, SQUARE, np.random.default_rng(0))
         assert SQUARE.contains(reports).all()
         assert np.abs(reports[-2:] - xy[-2:]).max() < 1e-6
 
@@ -235,9 +234,7 @@ def test_shares_never_exceed_epsilon(share):
 def test_start_options():
     xy, offsets = random_tracks(SQUARE, trajectories=400, length=1)
     for start in ["centre", "corner", "random", (0.9, 0.1), [0.9, 0.1]]:
-        reports = methods.run(
-            methods.make("tracs-d", {"start": start}), xy, offsets, 8.0, SQUARE, np.random.default_rng(0)
-        )
+        reports = run(methods.make("tracs-d", {"start": start}), xy, offsets, 8.0, SQUARE, np.random.default_rng(0))
         assert np.hypot(*(reports - xy).T).mean() < 0.35
 
 
@@ -260,4 +257,4 @@ def test_bad_options():
         methods.make("tracs-d", {"window": "wide"})
     xy, offsets = random_tracks(SQUARE, trajectories=1)
     with pytest.raises(DomainError, match="`start` must lie inside"):
-        methods.run(methods.make("tracs-d", {"start": (3, 3)}), xy, offsets, 1.0, SQUARE, np.random.default_rng(0))
+        run(methods.make("tracs-d", {"start": (3, 3)}), xy, offsets, 1.0, SQUARE, np.random.default_rng(0))
