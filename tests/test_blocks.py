@@ -3,7 +3,8 @@ import sys
 import numpy as np
 import pytest
 
-from geotracs import InputError, blocks
+from geotracs import InputError
+from geotracs.release import blocks
 
 
 @pytest.fixture

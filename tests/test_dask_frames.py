@@ -18,7 +18,8 @@ from geopandas.testing import assert_geodataframe_equal
 from scipy import stats
 
 import geotracs
-from geotracs import CRSError, InputError, PrivacyWarning, files, randomness
+from geotracs import CRSError, InputError, PrivacyWarning, files
+from geotracs.core import randomness
 from geotracs.core.methods import METHODS, PlaceMethod
 from tests.conftest import TOKYO
 

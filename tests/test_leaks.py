@@ -11,7 +11,8 @@ import pytest
 import shapely
 
 import geotracs
-from geotracs import PrivacyWarning, leaks, loaders
+from geotracs import PrivacyWarning, loaders
+from geotracs.geo import leaks
 from tests.conftest import TOKYO
 
 

@@ -9,9 +9,10 @@ import pytest
 import shapely
 
 import geotracs
-from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning, priors
+from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning
 from geotracs.core.domains import Globe, Rectangle
 from geotracs.core.domains.border import SIDE
+from geotracs.geo import prior as priors
 from geotracs.geo.originals import Originals
 from tests.conftest import TOKYO
 from tests.domains.shapes import SHAPES

@@ -7,7 +7,8 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
 
-from geotracs import InputError, PrivacyWarning, randomness
+from geotracs import InputError, PrivacyWarning
+from geotracs.core import randomness
 from geotracs.core.randomness import Key, Keystream, source, words
 
 

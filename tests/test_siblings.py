@@ -10,7 +10,8 @@ import pyogrio
 import pytest
 
 import geotracs
-from geotracs import InputError, files, siblings
+from geotracs import InputError, files
+from geotracs.io import siblings
 from tests.conftest import TOKYO
 
 

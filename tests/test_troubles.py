@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 import geotracs
-from geotracs import InputError, files, troubles
+from geotracs import InputError, files
 from geotracs.cli import main
+from geotracs.io import troubles
 from tests.conftest import TOKYO
 
 SECRETS = ("139.7123456", "35.612345", "Rue de la Paix")
