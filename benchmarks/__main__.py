@@ -34,6 +34,7 @@ def main():
         return
     print(f"{'geotracs ' + geotracs.__version__:<58}{'measured':>12}  bar")
     for what, measured, bar, met in itertools.chain(
+        imports(),
         against_to_crs(),
         against_scalar(),
         against_tracs_c(),
@@ -46,6 +47,22 @@ def main():
         baselines(),
     ):
         print(f"{what:<58}{measured:>12}  {bar}{'' if met else '   MISSED'}", flush=True)
+
+
+def imports():
+    """`import geotracs` and `geotracs --help` as parts of `import geopandas`, in fresh processes."""
+
+    def fresh(*arguments):
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+    base, own, shown = interleaved(
+        lambda: fresh("-c", "import geopandas"),
+        lambda: fresh("-c", "import geotracs"),
+        lambda: fresh("-m", "geotracs", "--help"),
+        repeats=7,
+    )
+    for what, seconds, bar in (("import geotracs", own, 1.4), ("geotracs --help", shown, 1.2)):
+        yield f"{what} / import geopandas", f"{seconds / base:.2f}", f"<= {bar}", seconds / base <= bar
 
 
 def against_to_crs(n=10**6):

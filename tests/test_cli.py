@@ -12,6 +12,7 @@ import pytest
 
 import geotracs
 from geotracs import cli, files
+from geotracs.cli import COMMANDS, commands
 from tests.conftest import CHICAGO, TOKYO
 
 
@@ -393,3 +394,8 @@ def test_a_killed_run_leaves_no_file_under_the_name(tmp_path):
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert not out.exists()
+
+
+def test_the_list_of_commands_says_what_they_say():
+    for name, said in COMMANDS.items():
+        assert getattr(commands, f"{name}_command").help.splitlines()[0] == said

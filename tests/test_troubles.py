@@ -138,7 +138,7 @@ def test_the_command_line_names_only_the_type_of_an_error_that_nobody_expects(tm
     def fail(*args, **kwargs):
         raise ZeroDivisionError("139.7123456")
 
-    monkeypatch.setattr("geotracs.cli.compare", fail)
+    monkeypatch.setattr("geotracs.cli.commands.compare", fail)
     with pytest.raises(SystemExit) as caught:
         main(command)
     said = capsys.readouterr().err
@@ -153,11 +153,11 @@ def test_the_command_line_names_only_the_type_of_an_error_that_nobody_expects(tm
 
 def test_warnings_of_others_are_not_quoted_on_the_command_line(tmp_path):
     code = (
-        "import sys, warnings, geotracs.cli as cli\n"
+        "import sys, warnings, geotracs.cli as cli, geotracs.cli.commands as commands\n"
         "def advise(*args, **kwargs):\n"
         "    warnings.warn('bad value 139.7123456', RuntimeWarning)\n"
-        "    raise cli.InputError('enough')\n"
-        "cli.advise = advise\n"
+        "    raise commands.InputError('enough')\n"
+        "commands.advise = advise\n"
         "cli.main(['advise', '--domain', '0,0,1,1'])\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

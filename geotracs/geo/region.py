@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -15,7 +16,6 @@ from shapely.geometry.base import BaseGeometry
 import geotracs.geo.crs as crs_
 import geotracs.geo.prior as priors
 from geotracs.core.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle, Transport
-from geotracs.core.domains.border import Border
 from geotracs.core.domains.polygon import FITS
 from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, quoted, warn
 from geotracs.geo.originals import Originals
@@ -65,7 +65,12 @@ class Region:
         if self.shape is None or self.crs == self.data_crs or isinstance(self.domain, Rectangle):
             return inside & self.domain.contains(moved)
         # Slanted borders are bent in the working CRS, if only by centimetres, and the shape is what was given.
-        return inside & Polygon(self.shape).contains(self._unwrapped(xy))
+        return inside & self._given.contains(self._unwrapped(xy))
+
+    @cached_property
+    def _given(self) -> Polygon:
+        """The shape as it was given, with an index over its border."""
+        return Polygon(self.shape)
 
     def _unwrapped(self, xy: np.ndarray) -> np.ndarray:
         """Return degrees with the longitudes counted on as in the shape; other coordinates as they are."""
@@ -104,7 +109,7 @@ class Region:
             shapely.prepare(self.shape)
             unsure = unsure[~shapely.intersects_xy(self.shape, xy[unsure, 0], xy[unsure, 1])]
             if len(unsure):
-                xy[unsure] = Border(self.shape).nearest_inside(xy[unsure])
+                xy[unsure] = self._given.border.nearest_inside(xy[unsure])
         half = crs_.turn(self.data_crs) / 2
         if not -half <= self.shape.bounds[0] <= self.shape.bounds[2] <= half:
             xy[:, 0] = (xy[:, 0] + half) % (2 * half) - half

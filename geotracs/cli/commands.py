@@ -1,12 +1,9 @@
-"""The command line: files in, files out; the functions do the work."""
+"""The commands: files in, files out; the functions do the work."""
 
 import ast
 import inspect
 import os
-import signal
 import sys
-import threading
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,7 @@ import geotracs.io.files as files
 from geotracs.core.budget import UNITS, check_eps
 from geotracs.core.methods import METHODS
 from geotracs.core.places import Grid
-from geotracs.errors import DEBUG, GeotracsError, GeotracsWarning, InputError, debugging
+from geotracs.errors import InputError
 from geotracs.geo.advise import advise
 from geotracs.io.datasets import sample_city
 from geotracs.release.file import perturb_file
@@ -31,52 +28,6 @@ from geotracs.views.maps.explore import MOST, VIEWS
 DEMO = ("tracs-c", "tracs-d")
 FEW = 1000
 """How many locations the demo's map shows: a handful of people, so that one can follow them."""
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line: bad input is one line on standard error and exit code 2."""
-    warnings.showwarning = _show_warning
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):  # so that what is unfinished is removed; nohup ignores the second
-            if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
-                signal.signal(getattr(signal, name), _stop)
-    try:
-        code = cli.main(arguments, prog_name="geotracs", standalone_mode=False)
-    except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "geotracs"
-        click.echo(f"Error: {error.format_message()} See '{command} --help'.", err=True)
-        sys.exit(2)
-    except (GeotracsError, click.ClickException) as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("Stopped; temporary files were removed.", err=True)
-        sys.exit(130)
-    except Exception as error:
-        if debugging():
-            raise
-        click.echo(
-            f"Error: {type(error).__name__}, which geotracs does not expect: please report it. {DEBUG}=1 shows where "
-            "it happened, and may show private data.",
-            err=True,
-        )
-        sys.exit(1)
-    sys.exit(code or 0)
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="geotracs")
-def cli() -> None:
-    """Publish movement data with a provable privacy guarantee.
-
-    \b
-    Try it on a generated city:
-        geotracs demo
-    Perturb your own tracks, then see what it cost:
-        geotracs perturb tracks.gpkg private.gpkg --eps 4 --domain 139.4,35.5,139.9,35.9 \\
-                 --trajectory person --time t
-        geotracs compare tracks.gpkg private.gpkg --by person
-    """
 
 
 _ALLOW_REMOTE = click.option(
@@ -101,7 +52,7 @@ def _input_options(command: Any) -> Any:
     return command
 
 
-@cli.command("perturb")
+@click.command("perturb")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--eps", type=float, required=True, help="Privacy parameter; smaller is more private. Try 1 to 10.")
@@ -163,7 +114,7 @@ def perturb_command(source, target, domain, prior, round_to, keep, options, seed
     click.echo(f"{target}: {guarantee.locations:,} locations.\n{guarantee}")
 
 
-@cli.command("advise")
+@click.command("advise")
 @click.option("--domain", required=True, help="Public region: a file, or xmin,ymin,xmax,ymax in degrees.")
 @click.option("--eps", type=float, default=4.0, show_default=True, help="Privacy parameter of each location.")
 @click.option("--error", type=float, help="Mean error in metres: say the epsilon that each method needs for it.")
@@ -191,7 +142,7 @@ def advise_command(domain, places, prior, methods, allow_remote, **arguments):
     click.echo(result.round(2 if "eps" in result else 0).to_string())
 
 
-@cli.command("compare")
+@click.command("compare")
 @click.argument("original", metavar="IN")
 @click.argument("perturbed", metavar="PERTURBED")
 @click.option("--by", help='A row for each value of this column of IN, or "trajectory".')
@@ -211,7 +162,7 @@ def compare_command(original, perturbed, by, metric, within, places, layer, x, y
     click.echo(result.to_string())
 
 
-@cli.command("map")
+@click.command("map")
 @click.argument("paths", metavar="[IN] PERTURBED OUT", nargs=-1)
 @click.option("--view", type=click.Choice(VIEWS), default="overlay", show_default=True, help="How to compare.")
 @click.option("--domain", help="Public region, as given to perturb.")
@@ -251,7 +202,7 @@ def map_command(paths, domain, places, no_tiles, overwrite, layer, x, y, input_c
     click.echo(f"Written: {target}")
 
 
-@cli.command("demo")
+@click.command("demo")
 @click.pass_context
 @click.option("--out", default="demo", show_default=True, help="Folder for the results.")
 @click.option("--eps", type=float, default=4.0, show_default=True, help="Privacy parameter for each location.")
@@ -283,7 +234,7 @@ def demo_command(context, out, eps, people, overwrite):
     click.echo(f"\n{releases['tracs-d'].tracs.guarantee}")
 
 
-@cli.command("reproduce")
+@click.command("reproduce")
 @click.option("--data", help="Folder of the check-ins: tky_checkins.csv.gz and chi_checkins.csv.gz.")
 @click.option("--published", help="Folder of the figures that the paper's authors published, to compare with.")
 @click.option("--out", default="report.md", show_default=True, help="The report; its plots go into a folder beside it.")
@@ -339,14 +290,3 @@ def _options(pairs: Sequence[str]) -> dict[str, Any]:
         except (ValueError, SyntaxError):
             options[name] = text
     return options
-
-
-def _stop(number: int, frame: Any) -> None:
-    raise KeyboardInterrupt
-
-
-def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    """Show our own warnings; of those of other libraries, which may quote the data, only where they come from."""
-    if not (issubclass(category, GeotracsWarning) or debugging()):
-        message = f"from {Path(filename).parent.name}; {DEBUG}=1 shows it, and may show private data."
-    click.echo(f"{category.__name__}: {message}", err=True)

@@ -1,0 +1,99 @@
+"""The command line. What a command needs is loaded when it runs: help comes at once."""
+
+import importlib
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from geotracs.errors import DEBUG, GeotracsError, GeotracsWarning, debugging
+
+COMMANDS = {
+    "perturb": "Report every location of IN under pure eps-local differential privacy, and write OUT.",
+    "advise": "Say what error each method makes in a public region, in metres; no private location is needed.",
+    "compare": "Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.",
+    "map": "Draw IN and PERTURBED on a map, and write OUT, an HTML page.",
+    "demo": "Generate a city, perturb its tracks, and show what it cost.",
+    "reproduce": "Make every figure and table of the paper's evaluation again, with baselines that are eps-LDP.",
+}
+"""The first lines of what the commands say of themselves, in `geotracs.cli.commands`."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line: bad input is one line on standard error and exit code 2."""
+    warnings.showwarning = _show_warning
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):  # so that what is unfinished is removed; nohup ignores the second
+            if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
+                signal.signal(getattr(signal, name), _stop)
+    try:
+        code = cli.main(arguments, prog_name="geotracs", standalone_mode=False)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "geotracs"
+        click.echo(f"Error: {error.format_message()} See '{command} --help'.", err=True)
+        sys.exit(2)
+    except (GeotracsError, click.ClickException) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Stopped; temporary files were removed.", err=True)
+        sys.exit(130)
+    except Exception as error:
+        if debugging():
+            raise
+        click.echo(
+            f"Error: {type(error).__name__}, which geotracs does not expect: please report it. {DEBUG}=1 shows where "
+            "it happened, and may show private data.",
+            err=True,
+        )
+        sys.exit(1)
+    sys.exit(code or 0)
+
+
+class _Commands(click.Group):
+    """Loads a command when it is asked for."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        return getattr(importlib.import_module("geotracs.cli.commands"), f"{name}_command")
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="geotracs")
+def cli() -> None:
+    """Publish movement data with a provable privacy guarantee.
+
+    \b
+    Try it on a generated city:
+        geotracs demo
+    Perturb your own tracks, then see what it cost:
+        geotracs perturb tracks.gpkg private.gpkg --eps 4 --domain 139.4,35.5,139.9,35.9 \\
+                 --trajectory person --time t
+        geotracs compare tracks.gpkg private.gpkg --by person
+    """
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _show_warning(
+    message: Any, category: type[Warning], filename: str, lineno: int, file: Any = None, line: str | None = None
+) -> None:
+    """Show our own warnings; of those of other libraries, which may quote the data, only where they come from."""
+    if not (issubclass(category, GeotracsWarning) or debugging()):
+        message = f"from {Path(filename).parent.name}; {DEBUG}=1 shows it, and may show private data."
+    click.echo(f"{category.__name__}: {message}", err=True)
