@@ -21,7 +21,7 @@ import geotracs.plans as plans
 import geotracs.randomness as randomness
 from geotracs.budget import Guarantee, recorded
 from geotracs.compare import DISPLACEMENT, chosen_metrics, displacement, group_labels, result_columns
-from geotracs.errors import InputError, quoted
+from geotracs.errors import InputError, quoted, sealed
 from geotracs.originals import Originals, coordinates, evenly, some_coordinates
 from geotracs.perturb import planned
 from geotracs.streaming.counts import keys
@@ -34,6 +34,7 @@ FINE = 40
 """How many bits of a distance are left out when distances are counted: 12 are left, a relative error of 1.2e-4."""
 
 
+@sealed
 def perturb(
     ddf: dask_geopandas.GeoDataFrame,
     eps: float,
@@ -128,6 +129,7 @@ def _released(
     return dd.from_delayed(released, meta=private, divisions=divisions, verify_meta=False)
 
 
+@sealed
 def compare(
     original: dask_geopandas.GeoDataFrame,
     perturbed: dask_geopandas.GeoDataFrame,
@@ -171,6 +173,7 @@ def compare(
     return table[result_columns(chosen, table.columns)]
 
 
+@sealed
 def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.DataFrame:
     """Perturb with several methods and epsilons and say what each cost, as `geotracs.sweep` does; computed at once.
 
@@ -349,6 +352,7 @@ def _check_whole(partitions: Sequence[tuple[str, np.ndarray]], trajectory: str) 
         )
 
 
+@sealed
 def _partition(
     part: gpd.GeoDataFrame,
     plan: plans.Plan,
@@ -413,6 +417,7 @@ class _Distances:
         return float(np.interp(position % 1, [0, 1], np.minimum((low + high) / 2, self.largest)))
 
 
+@sealed
 def _distances(
     before: gpd.GeoDataFrame, after: gpd.GeoDataFrame, by: str | None, within: list[float]
 ) -> dict[Any, _Distances]:

@@ -175,6 +175,21 @@ def test_times_that_cannot_be_read_are_in_no_chain(tracks):
     assert "Paix" not in everything(caught.value)
 
 
+@pytest.mark.parametrize("action", ["explore", "plot", "dask", "dask, later"])
+def test_times_that_cannot_be_read_are_in_no_chain_of_other_functions(tracks, action):
+    dask_geopandas = pytest.importorskip("dask_geopandas") if "dask" in action else None
+    bad = tracks.assign(t=[*tracks["t"].astype(str)[:-1], "Rue de la Paix"]).reset_index(drop=True)
+    columns = {"trajectory": "person", "time": "t"}
+    with pytest.raises(InputError, match="does not hold times of one kind") as caught:  # noqa: PT012
+        if dask_geopandas is None:
+            getattr(bad.tracs, action)(**columns)
+        else:
+            frame = dask_geopandas.from_geopandas(bad, npartitions=1 if action == "dask" else 2)
+            lazy = frame.tracs.perturb(4, "tracs-d", domain=TOKYO, keep=[], shuffle=True, **columns)
+            lazy.compute()
+    assert "Paix" not in everything(caught.value)
+
+
 @pytest.mark.parametrize("content", ["vrt", "wfs", "pipeline", "zip", "before an archive"])
 def test_files_that_name_others_are_refused_unless_asked_for(tmp_path, tracks, content):
     tracks[["person", "geometry"]].to_file(tmp_path / "in.gpkg")

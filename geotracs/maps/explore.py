@@ -21,7 +21,7 @@ from geotracs.budget import recorded
 from geotracs.colours import colours
 from geotracs.compare import compare, standing
 from geotracs.digest import OTHER
-from geotracs.errors import InputError, quoted
+from geotracs.errors import InputError, quoted, sealed
 from geotracs.frames import check
 from geotracs.maps.window import window
 
@@ -35,6 +35,7 @@ PLACES = {"color": "#666666", "radius": 2, "weight": 1, "opacity": 0.7, "fillOpa
 WINDOW = {"color": "#000000", "radius": 5, "weight": 1.5, "opacity": 0.9, "fillOpacity": 0.12}
 
 
+@sealed
 def explore(
     gdf: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame | None = None,

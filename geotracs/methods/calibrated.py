@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 from geotracs.mechanisms.slopes import Slopes
 from geotracs.methods.sizes import diameter, distances
 from geotracs.methods.weighted import MAX_EPS, WeightedMethod
@@ -35,7 +35,7 @@ class CalibratedMethod(WeightedMethod):
 
     def __post_init__(self) -> None:
         if self.calibration not in CALIBRATIONS:
-            raise InputError(f"`calibration` must be one of {list(CALIBRATIONS)}, got {self.calibration!r}.")
+            raise InputError(f"`calibration` must be one of {list(CALIBRATIONS)}, got {quoted(self.calibration)}.")
 
     @property
     def largest_eps(self) -> float:

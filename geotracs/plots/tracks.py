@@ -11,7 +11,7 @@ import pandas as pd
 import geotracs.frames as frames
 import geotracs.regions as regions
 from geotracs.colours import COLOURS
-from geotracs.errors import GeotracsWarning, InputError, quoted
+from geotracs.errors import GeotracsWarning, InputError, quoted, sealed
 from geotracs.plots.canvas import (
     CAPTION,
     Unwrap,
@@ -35,6 +35,7 @@ POINTS = 2000
 """How many points that are not joined by a line are drawn at most."""
 
 
+@sealed
 def plot(
     original: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame | None = None,
