@@ -28,8 +28,8 @@ class Digest:
     """
 
     count: int = 0
-    total: int = 0
-    lowest: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    total: int = field(default=0, repr=False)
+    lowest: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.uint64), repr=False)
 
     @classmethod
     def of(cls, xy: np.ndarray) -> Self:

@@ -42,7 +42,7 @@ CURVES = ("hilbert_distance", "morton_distance", "geohash")
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _NUMPY = re.compile(r"np\.\w+\(")
-_WKT = re.compile(r"\s*(SRID=\d+;)?\s*(MULTI)?(POINT|LINESTRING|POLYGON)\b", re.IGNORECASE)
+_WKT = re.compile(r"\s*(SRID=\d+;)?\s*(MULTI)?(POINT|LINESTRING|POLYGON)\s*(Z|M|ZM)?\s*\(", re.IGNORECASE)
 _HEX = re.compile(r"0[01][0-9A-F]{40,}$", re.IGNORECASE)
 
 
@@ -148,12 +148,10 @@ def holds_locations(rows: Rows, values: pd.Series, only_equal: bool = False) -> 
     values = values.iloc[rows.read]
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.cat.categories.dtype)
-    if pd.api.types.is_bool_dtype(values):
+    if values.dtype.kind in "bmM":  # yes or no, and times
         return False
-    if pd.api.types.is_numeric_dtype(values):
+    if values.dtype.kind in "iuf":
         return _tell(rows, values.to_numpy(dtype=np.float64, na_value=np.nan), only_equal)
-    if not (pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values)):
-        return False
     values = values.tolist()
     return _are_geometries(values) or any(_tell(rows, found, only_equal) for found in _numbers_in(values))
 
@@ -285,12 +283,9 @@ def _with_minutes(table: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _are_labels(values: pd.Series) -> bool:
-    if pd.api.types.is_bool_dtype(values):
-        return False
-    if pd.api.types.is_float_dtype(values):  # as whole numbers are where some are missing
+    if values.dtype.kind == "f":  # as whole numbers are where some are missing
         return bool((values.dropna() % 1 == 0).all())
-    kinds = (pd.api.types.is_integer_dtype, pd.api.types.is_object_dtype, pd.api.types.is_string_dtype)
-    return isinstance(values.dtype, pd.CategoricalDtype) or any(kind(values) for kind in kinds)
+    return values.dtype.kind in "iuO"
 
 
 def _share_in_one_cell(codes: np.ndarray, cells: np.ndarray) -> float:
@@ -318,7 +313,7 @@ def _codes(values: pd.Series) -> np.ndarray:
     """Number the values; -1 where one is missing."""
     try:
         return pd.factorize(values)[0].astype(np.int64)
-    except TypeError:  # lists and dicts
+    except (TypeError, NotImplementedError):  # lists and dicts, also Arrow's
         return pd.factorize(values.map(_text, na_action="ignore"))[0].astype(np.int64)
 
 

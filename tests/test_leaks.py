@@ -6,6 +6,7 @@ import warnings
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import shapely
 
@@ -50,6 +51,11 @@ DISGUISES = {
     "negated": lambda f: -f["lon"],
     "shifted": lambda f: f["lon"] - 139,
     "rotated": lambda f: 3 * f["lon"] - 4 * f["lat"],
+    "complex": lambda f: f["lon"] + 1j * f["lat"],
+    "arrow": lambda f: pd.Series(
+        pd.array(list(f[["lon", "lat"]].to_numpy()), pd.ArrowDtype(pa.list_(pa.float64()))), f.index
+    ),
+    "interval": lambda f: pd.Series(pd.arrays.IntervalArray.from_arrays(f["lat"], f["lat"] + 0.001), f.index),
     "category": lambda f: f["lat"].astype("category"),
     "some wrong": lambda f: (-f["lat"]).where(np.arange(len(f)) % 12 > 0, -9999.0),
     "some missing": lambda f: (-f["lat"]).where(np.arange(len(f)) % 2 > 0),
@@ -216,6 +222,8 @@ def test_strange_columns_do_not_stop_a_release(tracks):
             ids=[f"4b7e{i:02}e999f" for i in range(60)],
             huge=np.linspace(1e300, 1e308, 60),
             lists=[[]] * 60,
+            arrow=pd.array([["a"], ["b"], None] * 20, pd.ArrowDtype(pa.list_(pa.string()))),
+            near=["Point Reyes", "Point Lobos", "polygon", "5 Main Street"] * 15,
             mixed=[None, 1, "a", (), {}, b"\xff"] * 10,
             infinite=np.tile([np.inf, -np.inf, 1.0], 20),
             nullable=pd.array([1, None, 3] * 20, "Int64"),

@@ -16,6 +16,7 @@ import pytest
 
 import geotracs
 from geotracs.errors import InputError
+from geotracs.originals import Originals
 from tests.conftest import TOKYO
 
 HARMLESS = (str, int, bool, slice, Path, type(None))
@@ -30,6 +31,7 @@ PUBLIC = {
     "geotracs.domains.rectangle.Rectangle": "a public region, as Disc",
     "geotracs.experiments.report.Section": "words and functions",
     "geotracs.experiments.setups.Recipe": "the name and options of a method",
+    "geotracs.mechanisms.slopes.Node": "made from the public places",
     "geotracs.methods.atp.Tables": "made from the public places",
     "geotracs.methods.exponential.Tables": "made from the public places",
     "geotracs.methods.l_srr.Tables": "made from the public places",
@@ -192,7 +194,7 @@ def test_objects_of_a_file(tracks, tmp_path, made, ending, sort):
 def test_a_region_that_was_given_is_shown_and_a_fitted_one_is_not(region):
     points = gpd.GeoSeries(gpd.points_from_xy([1.23456, 2.34567], [1.45678, 2.0]), crs=4326)
     with warnings.catch_warnings(action="ignore"):
-        text = repr(geotracs.regions.resolve(region, points))
+        text = repr(geotracs.regions.resolve(region, Originals.of(points)))
     assert text == (
         "Region(record={'kind': 'rectangle', 'fitted': True})"
         if region is None

@@ -618,7 +618,7 @@ def test_parts_of_shapefiles_are_not_replaced(people, tmp_path, rows):
         with pytest.raises(InputError, match=match):
             quiet(perturb_file, path, tmp_path / out, 4, batch_rows=rows, overwrite=True)
     (tmp_path / "out.dbf").write_text("a table")
-    with pytest.raises(InputError, match=r"'out.dbf' is there and would be replaced, too"):
+    with pytest.raises(InputError, match=r"'out.dbf' is there and belongs to a former file 'out.shp'"):
         quiet(perturb_file, path, tmp_path / "out.shp", 4, batch_rows=rows)
     assert (tmp_path / "out.dbf").read_text() == "a table"
     assert len(files.read(path)) == len(people.dropna())
