@@ -112,6 +112,8 @@ def test_bad_pairs(pair):
         geotracs.compare(before, after.assign(geometry=[shapely.LineString([(0, 0), (1, 1)])] * 4).set_crs(32654))
     with pytest.raises(InputError, match="`by` must be"):
         geotracs.compare(before, after, by="nope")
+    with pytest.raises(InputError, match="'geometry' holds locations"):
+        geotracs.compare(before, after, by="geometry")
     with pytest.raises(InputError, match="perturbed frame has no CRS"):
         geotracs.compare(before, after.set_crs(None, allow_override=True))
     with pytest.raises(InputError, match="`within` must hold"):

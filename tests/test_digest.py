@@ -46,6 +46,13 @@ def test_parts_are_told_from_foreign_locations(n):
     assert digest.compare(half) == "other"
 
 
+def test_a_frame_of_as_many_locations_is_no_part():
+    reports = np.random.default_rng(3).random((10_000, 2))
+    whole = Digest.of(reports)
+    reports[0] += 1e-3
+    assert whole.compare(reports) == "other"
+
+
 def test_a_release_is_recognised_whatever_is_done_to_its_rows(private, tmp_path):
     assert standing(private) == "same"
     assert standing(private.sample(frac=1, random_state=1).reset_index(drop=True)) == "same"

@@ -62,6 +62,12 @@ def test_journals_beside_a_database_are_refused(private, tmp_path, overwrite, jo
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
 
 
+def test_a_journal_that_is_a_link_to_nothing_is_refused(private, tmp_path):
+    (tmp_path / "out.gpkg-wal").symlink_to(tmp_path / "later")
+    with pytest.raises(InputError, match=r"'out\.gpkg-wal' stands beside"):
+        files.write(private, tmp_path / "out.gpkg")
+
+
 def test_a_release_is_not_written_where_a_program_crashed(private, crashed, tmp_path):
     private.to_parquet(tmp_path / "in.parquet")
     for name in ([], ["out.gpkg"]):
@@ -198,16 +204,39 @@ def test_what_was_there_comes_back_if_it_cannot_be_replaced(private, tmp_path, m
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
 
 
-def test_reading_gml_leaves_nothing_beside_it(private, tmp_path):
+@pytest.mark.parametrize("stop", range(1, 20))
+def test_the_index_of_a_former_file_never_comes_back_beside_a_release(tracks, private, tmp_path, monkeypatch, stop):
+    path = tmp_path / "out.shp"
+    tracks[["person", "geometry"]].reset_index(drop=True).to_file(path, SPATIAL_INDEX="YES")
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    replace, calls = os.replace, []
+
+    def stopped(old, new):
+        replace(old, new)
+        calls.append(new)
+        if len(calls) == stop:
+            raise KeyboardInterrupt  # as by a signal, between two steps
+
+    monkeypatch.setattr("os.replace", stopped)
+    try:
+        files.write(private[["person", "geometry"]], path, overwrite=True)
+    except KeyboardInterrupt:
+        after = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+        assert after == before or (after[path.name] != before[path.name] and not (tmp_path / "out.qix").exists())
+
+
+@pytest.mark.parametrize("name", ["in.gml", "in.xml"])
+def test_reading_gml_leaves_nothing_beside_it(private, tmp_path, name):
     files.write(private[["person", "geometry"]], tmp_path / "in.gml")
     (tmp_path / "in.xsd").unlink()
-    assert len(files.read(tmp_path / "in.gml")) == len(private)
+    (tmp_path / "in.gml").rename(tmp_path / name)
+    assert len(files.read(tmp_path / name)) == len(private)
     arguments = {"domain": TOKYO, "keep": [], "batch_rows": 10}
-    geotracs.perturb_file(tmp_path / "in.gml", tmp_path / "out.gpkg", 4, **arguments)
-    assert {p.name for p in tmp_path.iterdir()} == {"in.gml", "out.gpkg"}
+    geotracs.perturb_file(tmp_path / name, tmp_path / "out.gpkg", 4, **arguments)
+    assert {p.name for p in tmp_path.iterdir()} == {name, "out.gpkg"}
     (tmp_path / "in.gfs").write_text("<GMLFeatureClassList/>")  # one that was there stays
     with pytest.raises(InputError):
-        files.read(tmp_path / "in.gml")
+        files.read(tmp_path / name)
     assert (tmp_path / "in.gfs").exists()
 
 

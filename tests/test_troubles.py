@@ -1,12 +1,15 @@
 """Errors about files say what is wrong and quote nothing of what is in them."""
 
 import functools
+import json
 import subprocess
 import sys
 import threading
 import traceback
+import warnings
 import zipfile
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 
 import geopandas as gpd
 import pandas as pd
@@ -173,7 +176,22 @@ def test_times_that_cannot_be_read_are_in_no_chain(tracks):
     assert "Paix" not in everything(caught.value)
 
 
-@pytest.mark.parametrize("content", ["vrt", "wfs", "pipeline", "zip"])
+@pytest.mark.parametrize("action", ["explore", "plot", "dask", "dask, later"])
+def test_times_that_cannot_be_read_are_in_no_chain_of_other_functions(tracks, action):
+    dask_geopandas = pytest.importorskip("dask_geopandas") if "dask" in action else None
+    bad = tracks.assign(t=[*tracks["t"].astype(str)[:-1], "Rue de la Paix"]).reset_index(drop=True)
+    columns = {"trajectory": "person", "time": "t"}
+    with pytest.raises(InputError, match="does not hold times of one kind") as caught:  # noqa: PT012
+        if dask_geopandas is None:
+            getattr(bad.tracs, action)(**columns)
+        else:
+            frame = dask_geopandas.from_geopandas(bad, npartitions=1 if action == "dask" else 2)
+            lazy = frame.tracs.perturb(4, "tracs-d", domain=TOKYO, keep=[], shuffle=True, **columns)
+            lazy.compute()
+    assert "Paix" not in everything(caught.value)
+
+
+@pytest.mark.parametrize("content", ["vrt", "wfs", "pipeline", "zip", "before an archive"])
 def test_files_that_name_others_are_refused_unless_asked_for(tmp_path, tracks, content):
     tracks[["person", "geometry"]].to_file(tmp_path / "in.gpkg")
     layer = f"<OGRVRTLayer name='in'><SrcDataSource>{tmp_path / 'in.gpkg'}</SrcDataSource></OGRVRTLayer>"
@@ -185,10 +203,14 @@ def test_files_that_name_others_are_refused_unless_asked_for(tmp_path, tracks, c
         path.write_text("<OGRWFSDataSource><URL>http://127.0.0.1:1/</URL></OGRWFSDataSource>")
     elif content == "pipeline":
         path.write_text(f'{{"type": "gdal_streamed_alg", "command_line": "gdal vector read {tmp_path / "in.gpkg"}"}}')
-    else:
+    elif content == "zip":
         path = tmp_path / "link.zip"
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("link.vrt", vrt)
+    else:
+        path.write_text(vrt)
+        with zipfile.ZipFile(path, "a") as archive:  # which goes by the end of a file, GDAL by its beginning
+            archive.writestr("a.txt", "nothing")
     for read in (files.read, lambda path: geotracs.perturb_file(path, tmp_path / "out.gpkg", 4, **STREAMED)):
         with pytest.raises(InputError, match=r"makes GDAL open other files, or addresses.* --allow-remote"):
             read(path)
@@ -223,6 +245,31 @@ def test_addresses_are_read_where_that_is_asked_for(tmp_path, tracks):
         server.shutdown()
         server.server_close()
     assert len(files.read(tmp_path / "out.gpkg")) == len(tracks)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_nobody_is_asked_for_the_crs_of_a_file(tmp_path, tracks, scheme, monkeypatch):
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    asked = []
+
+    class Asked(StreamRequestHandler):
+        def handle(self):
+            asked.append(self.client_address)
+
+    tracks = tracks[["person", "geometry"]].to_crs(4326)
+    with ThreadingTCPServer(("127.0.0.1", 0), Asked) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        href = f"{scheme}://127.0.0.1:{server.server_address[1]}/crs"
+        crs = {"type": "link", "properties": {"href": href, "type": "proj4"}}
+        path = tmp_path / "in.geojson"
+        path.write_text(json.dumps({**json.loads(tracks.to_json(drop_id=True)), "crs": crs}))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert len(files.read(path, crs=4326)) == len(tracks)
+            geotracs.perturb_file(path, tmp_path / "out.gpkg", 4, input_crs=4326, **STREAMED)
+        server.shutdown()
+    assert not asked
 
 
 @pytest.mark.parametrize("streamed", [False, True])

@@ -55,11 +55,12 @@ class Digest:
         """Say whether these locations are the "same", a "part" of them, or "other" ones.
 
         Where less than a tenth of them is foreign, a frame of many may pass as a part with a probability of up to 4%.
+        A frame of few passes more often: none of its hashes may be among the smallest.
         """
         hashes = _hashes(xy)
         if len(hashes) == self.count and int(hashes.sum(dtype=np.uint64)) == self.total:
             return SAME
-        if len(hashes) > self.count:
+        if len(hashes) >= self.count:  # a part has fewer
             return OTHER
         every = self.count <= len(self.lowest)  # hashes that are not smaller than those kept say nothing
         telling = hashes if every else hashes[hashes <= self.lowest.max(initial=np.uint64(0))]

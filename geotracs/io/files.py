@@ -31,7 +31,13 @@ GPX, GML, SHAPEFILE = (".gpx",), (".gml",), (".shp", ".dbf", ".shx")
 CURVE = (".fgb",)
 SEQUENCES = (".geojsonl", ".geojsons", ".jsonl", ".ndjson")
 PAGES = (".html", ".htm")
-READING = {"OGR_GPKG_NUM_THREADS": 1, "GML_DOWNLOAD_SCHEMA": "NO", "CPL_VSIL_CURL_ALLOWED_FILENAME": "none"}
+READING = {
+    "OGR_GPKG_NUM_THREADS": 1,
+    "GML_DOWNLOAD_SCHEMA": "NO",
+    "CPL_VSIL_CURL_ALLOWED_FILENAME": "none",
+    "GDAL_HTTP_PROXY": "none://none",  # which curl does not know: a GeoJSON file may say where to ask for its CRS
+    "GDAL_HTTPS_PROXY": "none://none",
+}
 """For GDAL: threads of its own would write to stderr themselves, and nothing is asked from the network..."""
 WRITING = {"OGR_SQLITE_JOURNAL": "MEMORY"}
 """...and no journal of a database lies on disk, whatever the environment says."""
@@ -132,12 +138,11 @@ def _is_remote(path: Path) -> bool:
     if path.is_dir() or has_ending(path, PARQUET) or has_ending(path, CSV):
         return False
     with told(path, "read"):
+        with path.open("rb") as file:
+            heads = [file.read(HEAD)]  # also of an archive, which may follow something else
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                heads = [archive.open(name).read(HEAD) for name in archive.namelist() if not name.endswith("/")]
-        else:
-            with path.open("rb") as file:
-                heads = [file.read(HEAD)]
+                heads += [archive.open(name).read(HEAD) for name in archive.namelist() if not name.endswith("/")]
     return has_ending(path, (".vrt",)) or any(mark in head for mark in REMOTE for head in heads)
 
 
@@ -190,8 +195,8 @@ def quiet_gdal(path: Path, where: str = "pyogrio|geopandas|geotracs", *, remote:
         elif "successfully parsed" not in str(message):
             troubles.append(message)
 
-    scheme = path.with_suffix(".gfs")
-    new = has_ending(path, GML) and not scheme.exists()
+    scheme = path.with_suffix(".gfs")  # of GML, whatever the name of the file
+    new = not scheme.exists()
     with warnings.catch_warnings(), configured({} if remote else READING):
         warnings.filterwarnings("always", category=RuntimeWarning, module=f".*({where})")
         warnings.showwarning = note
@@ -251,14 +256,14 @@ def _replace_files(path: Path, folder: Path) -> None:
             raise InputError(f"{str(path)!r} cannot be written: {part.name!r} is there and would be replaced, too.")
     kept.mkdir()
     moves = [(old, kept / old.name) for old in stale] + [(part, path.parent / part.name) for part in parts]
-    done: list[tuple[Path, Path]] = []
     try:
         for before, after in moves:
             os.replace(before, after)
-            done.append((before, after))
     except BaseException:
-        for before, after in reversed(done):
-            os.replace(after, before)
+        if parts[-1].exists():  # else all is done, and the former file is gone: its parts must not come back
+            for before, after in reversed(moves):
+                if not before.exists():
+                    os.replace(after, before)
         raise
     siblings.check_journals(path)  # of a program that still has the former file open
 

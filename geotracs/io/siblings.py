@@ -4,6 +4,7 @@ They outlive a file that is replaced, and hold the locations of the former one: 
 row, and a journal of SQLite is written over the file that has its name by whoever opens it next.
 """
 
+import os
 from pathlib import Path
 
 from geotracs.errors import InputError
@@ -42,7 +43,8 @@ def check(path: Path) -> None:
 
 def check_journals(path: Path) -> None:
     """Raise if a database of this name is open, or was when a program crashed."""
-    found = [path.name + ending for ending in JOURNALS if path.with_name(path.name + ending).exists()]
+    names = [path.name + ending for ending in JOURNALS]
+    found = [name for name in names if os.path.lexists(path.with_name(name))]  # also a link to what is not there yet
     if found:
         raise InputError(
             f"{found[0]!r} stands beside {str(path)!r}: a program has a former file of that name open, or crashed with "

@@ -16,12 +16,13 @@ import geotracs.core.randomness as randomness
 import geotracs.geo.leaks as leaks
 import geotracs.geo.tracks as frames
 import geotracs.release.plan as plans
-from geotracs.errors import InputError, quoted
+from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.originals import Originals, coordinates, evenly, some_coordinates
 from geotracs.release.file.counts import keys
 from geotracs.release.frame import planned
 
 
+@sealed
 def perturb(
     ddf: dask_geopandas.GeoDataFrame,
     eps: float,
@@ -247,6 +248,7 @@ def _check_whole(partitions: Sequence[tuple[str, np.ndarray]], trajectory: str) 
         )
 
 
+@sealed
 def _partition(
     part: gpd.GeoDataFrame,
     plan: plans.Plan,

@@ -358,4 +358,6 @@ def _labels(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, by: str) ->
         by = recorded
     if by not in original.columns:
         raise InputError(f'`by` must be "trajectory" or a column of the original frame, got {by!r}.')
+    if isinstance(original[by].dtype, gpd.array.GeometryDtype):
+        raise InputError(f"`by` must be a column of labels, and {by!r} holds locations, which the result would show.")
     return original[by].to_numpy()

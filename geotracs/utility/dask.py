@@ -12,7 +12,7 @@ import pandas as pd
 
 import geotracs.utility.metrics as measures
 from geotracs.core.guarantee import Guarantee, recorded
-from geotracs.errors import InputError
+from geotracs.errors import InputError, sealed
 from geotracs.release.dask import bring_together, check_arguments, check_frame, released, some_rows
 from geotracs.utility.compare import DISPLACEMENT, chosen_metrics, displacement, group_labels, result_columns
 from geotracs.utility.sweep import Engine
@@ -24,6 +24,7 @@ FINE = 40
 """How many bits of a distance are left out when distances are counted: 12 are left, a relative error of 1.2e-4."""
 
 
+@sealed
 def compare(
     original: dask_geopandas.GeoDataFrame,
     perturbed: dask_geopandas.GeoDataFrame,
@@ -67,6 +68,7 @@ def compare(
     return table[result_columns(chosen, table.columns)]
 
 
+@sealed
 def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.DataFrame:
     """Perturb with several methods and epsilons and say what each cost, as `geotracs.sweep` does; computed at once.
 
@@ -127,6 +129,7 @@ class _Distances:
         return float(np.interp(position % 1, [0, 1], np.minimum((low + high) / 2, self.largest)))
 
 
+@sealed
 def _distances(
     before: gpd.GeoDataFrame, after: gpd.GeoDataFrame, by: str | None, within: list[float]
 ) -> dict[Any, _Distances]:

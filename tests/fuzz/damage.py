@@ -8,6 +8,7 @@ import re
 import shutil
 import sqlite3
 import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -228,7 +229,7 @@ def _ending(path: Path, private: Private, other: Path, rng: Rng) -> tuple[Path, 
 def _gzipped(path: Path, private: Private, other: Path, rng: Rng) -> tuple[Path, str]:
     try:
         changed, what = _changed(gzip.decompress(path.read_bytes()), private, rng)
-    except (OSError, EOFError, ValueError):
+    except (OSError, EOFError, ValueError, zlib.error):
         return _bytes(path, private, other, rng)
     path.write_bytes(gzip.compress(changed))
     return path, f"{what} inside {path.name}"

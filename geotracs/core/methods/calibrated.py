@@ -11,7 +11,7 @@ import numpy as np
 from geotracs.core.mechanisms.slopes import Slopes
 from geotracs.core.methods.sizes import diameter, distances
 from geotracs.core.methods.weighted import MAX_EPS, WeightedMethod
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 
 CALIBRATIONS = ("exact", "textbook")
 PAIRS = 2**27
@@ -35,7 +35,7 @@ class CalibratedMethod(WeightedMethod):
 
     def __post_init__(self) -> None:
         if self.calibration not in CALIBRATIONS:
-            raise InputError(f"`calibration` must be one of {list(CALIBRATIONS)}, got {self.calibration!r}.")
+            raise InputError(f"`calibration` must be one of {list(CALIBRATIONS)}, got {quoted(self.calibration)}.")
 
     @property
     def largest_eps(self) -> float:

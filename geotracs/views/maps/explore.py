@@ -19,7 +19,7 @@ import geotracs.views.maps.page as page
 import geotracs.views.maps.sides as sides
 from geotracs.core.digest import OTHER
 from geotracs.core.guarantee import recorded
-from geotracs.errors import InputError, quoted
+from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.tracks import check
 from geotracs.utility.compare import compare, standing
 from geotracs.views.colours import colours
@@ -35,6 +35,7 @@ PLACES = {"color": "#666666", "radius": 2, "weight": 1, "opacity": 0.7, "fillOpa
 WINDOW = {"color": "#000000", "radius": 5, "weight": 1.5, "opacity": 0.9, "fillOpacity": 0.12}
 
 
+@sealed
 def explore(
     gdf: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame | None = None,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from geotracs.errors import InputError
+from geotracs.errors import InputError, sealed
 from geotracs.utility.compare import displacement as displacements
 from geotracs.views.colours import COLOURS
 from geotracs.views.plots.canvas import describe, plain, pyplot, record_of
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MARKERS, DASHES = ["o", "s", "^", "D", "v", "P", "X"], ["-", "--", "-.", ":"]
 
 
+@sealed
 def error_curve(
     sweep: pd.DataFrame, *, y: str = "ae", ax: "Axes | None" = None, log: bool | None = None, legend: bool = True
 ) -> "Axes":
@@ -90,6 +91,7 @@ def error_curve(
     return ax
 
 
+@sealed
 def displacement(
     original: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame | Mapping[str, gpd.GeoDataFrame],

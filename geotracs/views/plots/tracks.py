@@ -10,7 +10,7 @@ import pandas as pd
 
 import geotracs.geo.region as regions
 import geotracs.geo.tracks as frames
-from geotracs.errors import GeotracsWarning, InputError, quoted
+from geotracs.errors import GeotracsWarning, InputError, quoted, sealed
 from geotracs.views.colours import COLOURS
 from geotracs.views.plots.canvas import (
     CAPTION,
@@ -35,6 +35,7 @@ POINTS = 2000
 """How many points that are not joined by a line are drawn at most."""
 
 
+@sealed
 def plot(
     original: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame | None = None,
