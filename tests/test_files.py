@@ -96,6 +96,15 @@ def test_bad_files(private, tmp_path):
         files.read(tmp_path / "plain.parquet")
     with pytest.raises(InputError, match="no ending that is known"):
         files.write(private, tmp_path / "p.xyz")
+    for zipped in ("p.gpkg.zip", "p.shz"):
+        with pytest.raises(InputError, match="zip the file yourself"):
+            files.write(private, tmp_path / zipped)
+    with pytest.raises(InputError, match="is no name of a file"):
+        files.write(private, ".", overwrite=True)
+    (tmp_path / "texts.csv").write_text("Rue de la Paix 12,Zoe\n")
+    with pytest.raises(InputError, match="There is no column 'lon' in the first line") as caught:
+        files.read(tmp_path / "texts.csv", x="lon")
+    assert "Paix" not in str(caught.value)
     with pytest.raises(InputError, match="There is no folder"):
         files.write(private, tmp_path / "nope" / "p.gpkg")
     line = gpd.GeoDataFrame(geometry=[shapely.LineString([(0, 0), (1, 1)])], crs=4326)

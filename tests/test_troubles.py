@@ -191,7 +191,7 @@ def test_times_that_cannot_be_read_are_in_no_chain_of_other_functions(tracks, ac
     assert "Paix" not in everything(caught.value)
 
 
-@pytest.mark.parametrize("content", ["vrt", "wfs", "pipeline", "zip", "before an archive"])
+@pytest.mark.parametrize("content", ["vrt", "wfs", "pipeline", "zip", "seamless", "before an archive"])
 def test_files_that_name_others_are_refused_unless_asked_for(tmp_path, tracks, content):
     tracks[["person", "geometry"]].to_file(tmp_path / "in.gpkg")
     layer = f"<OGRVRTLayer name='in'><SrcDataSource>{tmp_path / 'in.gpkg'}</SrcDataSource></OGRVRTLayer>"
@@ -203,6 +203,11 @@ def test_files_that_name_others_are_refused_unless_asked_for(tmp_path, tracks, c
         path.write_text("<OGRWFSDataSource><URL>http://127.0.0.1:1/</URL></OGRWFSDataSource>")
     elif content == "pipeline":
         path.write_text(f'{{"type": "gdal_streamed_alg", "command_line": "gdal vector read {tmp_path / "in.gpkg"}"}}')
+    elif content == "seamless":
+        path = tmp_path / "link.tab"
+        path.write_text(
+            '!table\n!version 300\n!charset Neutral\nbegin_metadata\n"\\IsSeamless" = "TRUE"\nend_metadata\n'
+        )
     elif content == "zip":
         path = tmp_path / "link.zip"
         with zipfile.ZipFile(path, "w") as archive:

@@ -4,6 +4,7 @@ It is made of the reports only, so it tells nothing that they do not. It does no
 digests of pieces add up.
 """
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -11,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 SAME, PART, OTHER, UNKNOWN = "same", "part", "other", "unknown"
-LOWEST = 32
-"""How many of the smallest hashes are kept: of n foreign locations about so many times their share are smaller."""
+LOWEST = 256
+"""How many of the smallest hashes are kept, to tell foreign locations by."""
 
 
 @dataclass(frozen=True)
@@ -40,22 +41,22 @@ class Digest:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_record` wrote; anything else raises a `ValueError`, `TypeError` or `KeyError`."""
-        lowest = np.array([int(text, 16) for text in record["lowest"]], dtype=np.uint64)
+        lowest = np.frombuffer(base64.b64decode(record["lowest"], validate=True), dtype="<u8").astype(np.uint64)
         return cls(int(record["count"]), int(record["sum"], 16), lowest)
 
     def to_record(self) -> dict[str, Any]:
         """Return the digest as plain JSON values."""
-        return {"count": self.count, "sum": f"{self.total:016x}", "lowest": [f"{int(h):016x}" for h in self.lowest]}
+        lowest = base64.b64encode(self.lowest.astype("<u8").tobytes()).decode()
+        return {"count": self.count, "sum": f"{self.total:016x}", "lowest": lowest}
 
     def __add__(self, other: "Digest") -> "Digest":
         lowest = _lowest(np.concatenate([self.lowest, other.lowest]))
         return Digest(self.count + other.count, (self.total + other.total) % 2**64, lowest)
 
     def compare(self, xy: np.ndarray) -> str:
-        """Say whether these locations are the "same", a "part" of them, or "other" ones.
+        """Say whether these locations are the "same", a "part" of them, or "other" ones; "unknown" of too few.
 
-        Where less than a tenth of them is foreign, a frame of many may pass as a part with a probability of up to 4%.
-        A frame of few passes more often: none of its hashes may be among the smallest.
+        Foreign locations that are as many as one in 50 of the release pass as a part with a probability of 0.6%.
         """
         hashes = _hashes(xy)
         if len(hashes) == self.count and int(hashes.sum(dtype=np.uint64)) == self.total:
@@ -64,6 +65,8 @@ class Digest:
             return OTHER
         every = self.count <= len(self.lowest)  # hashes that are not smaller than those kept say nothing
         telling = hashes if every else hashes[hashes <= self.lowest.max(initial=np.uint64(0))]
+        if len(hashes) and len(telling) == 0:
+            return UNKNOWN
         return PART if np.isin(telling, self.lowest).all() else OTHER
 
 

@@ -31,6 +31,7 @@ GPX, GML, SHAPEFILE = (".gpx",), (".gml",), (".shp", ".dbf", ".shx")
 CURVE = (".fgb",)
 SEQUENCES = (".geojsonl", ".geojsons", ".jsonl", ".ndjson")
 PAGES = (".html", ".htm")
+ZIPPED = (".zip", ".shz", ".kmz")
 READING = {
     "OGR_GPKG_NUM_THREADS": 1,
     "GML_DOWNLOAD_SCHEMA": "NO",
@@ -41,13 +42,16 @@ READING = {
 """For GDAL: threads of its own would write to stderr themselves, and nothing is asked from the network..."""
 WRITING = {"OGR_SQLITE_JOURNAL": "MEMORY"}
 """...and no journal of a database lies on disk, whatever the environment says."""
-REMOTE = (b"<OGRVRTDataSource", b"<VRTDataset", b"<OGRWFSDataSource", b"<OGRCSWDataSource", b"gdal_streamed_alg")
+REMOTE = (
+    b"<OGRVRTDataSource", b"<VRTDataset", b"<OGRWFSDataSource", b"<OGRCSWDataSource", b"gdal_streamed_alg",
+    b'"\\IsSeamless"',
+)  # fmt: skip
 """How files begin that name other files or addresses, which GDAL would open..."""
 HEAD = 2**14
 """...within so many bytes."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that a spreadsheet takes for a formula."""
-UNFINISHED, REPLACED = ".unfinished", "replaced"
+UNFINISHED, REPLACED = ".unfinished", ".replaced"
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
 
@@ -288,6 +292,10 @@ def _held(earlier: list[str]) -> str:
 def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False, folder: bool = False) -> Path:
     """Return the path if a file of locations, a page, or a folder of GeoParquet files can be written there."""
     path = Path(path)
+    if not path.name:
+        raise InputError(f"{str(path)!r} is no name of a file or folder that can be written.")
+    if has_ending(path, ZIPPED):
+        raise InputError(f"{path.name!r}: GDAL does not say when it could not write an archive; zip the file yourself.")
     if os.path.exists(path) and not overwrite:
         raise InputError(f"{str(path)!r} exists already; use --overwrite (overwrite=True) to replace it.")
     if os.path.isdir(path) and not all(map(_is_part, path.iterdir())):
@@ -376,7 +384,7 @@ def _coordinate(table: pd.DataFrame, given: str | None, usual: tuple[str, ...], 
     """Return the name of a coordinate column, and whether its name says that it holds degrees."""
     if given is not None:
         if given not in table.columns:
-            raise InputError(f"There is no column {given!r}; the columns are {list(table.columns)}.")
+            raise InputError(f"There is no column {given!r} in the first line of the CSV file.")
         return given, given.lower() in usual
     for column in table.columns:
         if str(column).lower() in usual:
