@@ -15,7 +15,7 @@ from geotracs.core.domains.border import SIDE
 from geotracs.geo import prior as priors
 from geotracs.geo.originals import Originals
 from tests.conftest import TOKYO
-from tests.domains.shapes import SHAPES
+from tests.core.domains.shapes import SHAPES
 
 UTM = 32654
 BOX = Rectangle(380_000, 3_940_000, 400_000, 3_950_000)

@@ -7,7 +7,7 @@ from scipy.stats import chi2
 from geotracs import InputError
 from geotracs.core.mechanisms import RandomizedResponse, Subset
 from geotracs.core.mechanisms.lattice import WORDS
-from tests.mechanisms.test_lattice import EPSILONS, exp_bounds
+from tests.core.mechanisms.test_lattice import EPSILONS, exp_bounds
 
 
 @pytest.mark.parametrize("eps", EPSILONS)

@@ -7,7 +7,7 @@ from scipy.stats import chi2
 from geotracs import InputError
 from geotracs.core.mechanisms import Sectors
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of
-from tests.mechanisms.test_lattice import EPSILONS, exp_bounds
+from tests.core.mechanisms.test_lattice import EPSILONS, exp_bounds
 
 FALSE_ALARM = 1e-6
 

@@ -11,8 +11,8 @@ from geotracs import GeotracsWarning, InputError, methods
 from geotracs.core.domains import Rectangle
 from geotracs.core.mechanisms import Exponential
 from geotracs.core.methods.sizes import diameter, distances
+from tests.core.mechanisms.test_slopes import SETS, worst
 from tests.drawing import choose
-from tests.mechanisms.test_slopes import SETS, worst
 
 SQUARE = Rectangle(0, 0, 1, 1)
 SMALL = ["two", "scattered", "clustered", "line", "grid"]

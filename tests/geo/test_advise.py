@@ -13,7 +13,7 @@ from geotracs import GeotracsWarning, InputError, advise
 from geotracs.core.domains import Disc, Globe, Parallelogram
 from geotracs.core.places import Grid
 from tests.conftest import CHICAGO, TOKYO
-from tests.domains.shapes import SHAPES, X, Y
+from tests.core.domains.shapes import SHAPES, X, Y
 
 REGIONS = {
     "Tokyo": TOKYO,

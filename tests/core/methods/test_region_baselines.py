@@ -12,9 +12,9 @@ from geotracs.core.methods import Method, PlaceMethod
 from geotracs.core.methods.planar_laplace import _mechanism
 from geotracs.core.methods.sizes import width
 from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, walk
+from tests.core.mechanisms.test_lattice import Script
+from tests.core.methods.test_tracs import SQUARE, average_error, random_tracks, transcription
 from tests.drawing import choose, run
-from tests.mechanisms.test_lattice import Script
-from tests.methods.test_tracs import SQUARE, average_error, random_tracks, transcription
 
 CORRECTED = {
     "strawman": (0.468, 0.350, 0.287, 0.261, 0.246),

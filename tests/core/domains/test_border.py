@@ -3,7 +3,7 @@ import pytest
 import shapely
 
 from geotracs.core.domains.border import Border
-from tests.domains.shapes import SHAPES
+from tests.core.domains.shapes import SHAPES
 
 
 def cloud(shape, n, seed=0):

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import chi2
 
 from geotracs.core.mechanisms.weighted import HEAVIEST, MOST, below, draw, probabilities
-from tests.mechanisms.test_lattice import Script
+from tests.core.mechanisms.test_lattice import Script
 
 FALSE_ALARM = 1e-6
 

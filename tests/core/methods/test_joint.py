@@ -12,7 +12,7 @@ from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
 from geotracs.core.mechanisms import Window
 from geotracs.core.mechanisms.window import SIDE
 from geotracs.core.methods.joint import Joint
-from tests.domains.shapes import SHAPES
+from tests.core.domains.shapes import SHAPES
 from tests.drawing import run
 
 SQUARE, SLENDER = Rectangle(0, 0, 1, 1), Rectangle(0, 0, 2, 10)

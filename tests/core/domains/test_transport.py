@@ -10,7 +10,7 @@ from geotracs import DomainError, methods
 from geotracs.core.domains import Disc, Parallelogram, Polygon, Rectangle, Transport
 from geotracs.core.domains.border import SIDE
 from geotracs.core.domains.transport import FLOOR
-from tests.domains.shapes import SHAPES, X, Y
+from tests.core.domains.shapes import SHAPES, X, Y
 from tests.drawing import run
 
 METRES = {name: affinity.scale(shape, 9e4, 1.1e5, origin=(X, Y)) for name, shape in SHAPES.items()}

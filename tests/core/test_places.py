@@ -13,7 +13,7 @@ from geotracs import CRSError, GeotracsWarning, InputError, PrivacyWarning, meth
 from geotracs.core.domains import Disc, Globe
 from geotracs.core.places import Cells, Grid, Points, Shapes
 from tests.conftest import TOKYO
-from tests.domains.shapes import SHAPES
+from tests.core.domains.shapes import SHAPES
 
 OVER_PLACES = sorted(name for name, method in methods.METHODS.items() if issubclass(method, methods.PlaceMethod))
 

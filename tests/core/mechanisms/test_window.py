@@ -10,7 +10,7 @@ from geotracs.core.mechanisms import Window
 from geotracs.core.mechanisms import window as module
 from geotracs.core.mechanisms.lattice import WORDS, cells_of
 from geotracs.core.mechanisms.window import PLAIN, SIDE, STRETCHES
-from tests.mechanisms.test_lattice import EPSILONS, exp_bounds
+from tests.core.mechanisms.test_lattice import EPSILONS, exp_bounds
 
 FALSE_ALARM = 1e-6
 SIZES = [(0.5, 0.5), (0.3, 0.2), (0.001, 0.9), (1.0, 0.5), (0.0, 0.0)]

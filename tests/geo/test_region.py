@@ -16,7 +16,7 @@ import geotracs
 from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning, methods
 from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
 from geotracs.core.mechanisms import Piecewise
-from tests.domains.shapes import SHAPES, X, Y
+from tests.core.domains.shapes import SHAPES, X, Y
 from tests.drawing import run
 
 METHODS = ["tracs-c", "tracs-d"]
