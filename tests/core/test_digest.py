@@ -37,7 +37,7 @@ def test_parts_are_told_from_foreign_locations(n):
     digest = Digest.of(xy)
     for _ in range(20):
         part = xy[rng.random(n) < 0.5]
-        assert digest.compare(part) in ("part", "same")
+        assert digest.compare(part) == ("same" if len(part) == n else "part")
     assert digest.compare(rng.random((n, 2))) == "other"
     assert digest.compare(np.concatenate([xy, xy[:1]])) == "other"
     assert digest.compare(xy + 1e-9) == "other"

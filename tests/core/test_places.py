@@ -1,7 +1,5 @@
 """Rounding: equal to brute force, ties included, for every kind of place."""
 
-import warnings
-
 import geopandas as gpd
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ from geotracs.core.domains import Disc, Globe
 from geotracs.core.places import Cells, Grid, Points, Shapes
 from tests.conftest import TOKYO
 from tests.core.domains.shapes import SHAPES
+from tests.helpers import perturb
 
 OVER_PLACES = sorted(name for name, method in methods.METHODS.items() if issubclass(method, methods.PlaceMethod))
 
@@ -22,11 +21,8 @@ def brute_force(places, xy):
     return np.array([np.argmin(np.sum((places - p) ** 2, axis=1)) for p in xy])
 
 
-def quiet(frame, **arguments):
-    arguments = {"eps": 6, "domain": TOKYO, "keep": [], "rng": 0} | arguments
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GeotracsWarning)
-        return geotracs.perturb(frame, **arguments)
+def release(frame, eps=6, **arguments):
+    return perturb(frame, eps, **arguments)
 
 
 @pytest.fixture
@@ -118,13 +114,13 @@ def test_grid_by_cell_size_in_metres_and_feet():
 @pytest.mark.parametrize("method", ["tracs-c", "tracs-d"])
 def test_reports_are_places_with_labels_and_attributes(tracks, pois, crs, method):
     layer = pois.to_crs(crs)
-    private = quiet(tracks, method=method, round_to=layer, join=["name"], trajectory="person", time="t")
+    private = release(tracks, method=method, round_to=layer, join=["name"], trajectory="person", time="t")
     assert list(private.columns) == ["person", "t", "place", "name", "geometry"]
     expected = layer.to_crs(tracks.crs).geometry.loc[private["place"]]
     assert np.array_equal(expected.x, private.geometry.x)
     assert np.array_equal(expected.y, private.geometry.y)
     assert private["name"].tolist() == pois["name"].loc[private["place"]].tolist()
-    plain = quiet(tracks, method=method, trajectory="person", time="t")
+    plain = release(tracks, method=method, trajectory="person", time="t")
     metric = plain.to_crs(32654)
     near = brute_force(
         shapely.get_coordinates(pois.to_crs(32654).geometry.values), shapely.get_coordinates(metric.geometry.values)
@@ -133,23 +129,23 @@ def test_reports_are_places_with_labels_and_attributes(tracks, pois, crs, method
 
 
 def test_column_name_and_conflicts(tracks, pois):
-    assert "shop" in quiet(tracks, round_to=pois, place="shop")
+    assert "shop" in release(tracks, round_to=pois, place="shop")
     with pytest.raises(InputError, match="two columns 'person'"):
-        quiet(tracks, round_to=pois, place="person", trajectory="person")
+        release(tracks, round_to=pois, place="person", trajectory="person")
     with pytest.raises(InputError, match="two columns 'name'"):
-        quiet(tracks, round_to=pois, place="name", join=["name"])
+        release(tracks, round_to=pois, place="name", join=["name"])
     with pytest.raises(InputError, match="`round_to` has no column 'colour'"):
-        quiet(tracks, round_to=pois, join=["colour"])
+        release(tracks, round_to=pois, join=["colour"])
     with pytest.raises(InputError, match=r"use join=\['name'\]"):
-        quiet(tracks, round_to=pois, join="name")
+        release(tracks, round_to=pois, join="name")
 
 
 def test_missing_rows_and_lines(tracks, pois):
     tracks.loc[tracks.index[2], "geometry"] = None
-    private = quiet(tracks, round_to=pois, join=["stars"])
+    private = release(tracks, round_to=pois, join=["stars"])
     assert private["place"].isna().to_numpy().nonzero()[0].tolist() == [2]
     line = gpd.GeoDataFrame(geometry=[shapely.LineString([(139.6, 35.6), (139.7, 35.7)])], crs=4326)
-    private = quiet(line, round_to=pois)
+    private = release(line, round_to=pois)
     assert list(private.columns) == ["geometry"]
     assert pois.union_all().buffer(1e-12).covers(private.geometry.iloc[0].boundary)
 
@@ -158,7 +154,7 @@ def test_ugly_layers(tracks, pois):
     ugly = pd.concat([pois, pois.iloc[:5]])  # duplicates, labels too
     ugly.iloc[7, ugly.columns.get_loc("geometry")] = None
     ugly.iloc[9, ugly.columns.get_loc("geometry")] = shapely.Point()
-    private = quiet(tracks, round_to=gpd.GeoDataFrame(ugly, crs=4326))
+    private = release(tracks, round_to=gpd.GeoDataFrame(ugly, crs=4326))
     assert not private["place"].isin(["p7", "p9"]).any()
     assert private.geometry.notna().all()
 
@@ -167,23 +163,25 @@ def test_ugly_layers(tracks, pois):
 def test_lines_and_areas(tracks, pois, kind):
     metric = pois.to_crs(32654)
     layer = metric.set_geometry(metric.buffer(400) if kind == "areas" else metric.buffer(800).boundary)
-    private = quiet(tracks, round_to=layer)
+    private = release(tracks, round_to=layer)
     chosen = layer.geometry.loc[private["place"]].to_numpy()
     assert shapely.distance(chosen, private.to_crs(32654).geometry.to_numpy()).max() < 1e-3
-    middle = quiet(tracks, round_to=layer, centroid=True).to_crs(32654)
+    middle = release(tracks, round_to=layer, centroid=True).to_crs(32654)
     expected = layer.to_crs(4326).geometry.loc[middle["place"]].to_crs(32654).centroid
     assert middle.geometry.distance(gpd.GeoSeries(expected.to_numpy(), index=middle.index, crs=32654)).max() < 1
 
 
 def test_grid(tracks):
-    private = quiet(tracks, round_to=Grid(cell=500))
+    private = release(tracks, round_to=Grid(cell=500))
     assert private["place"].dtype.kind == "i"
     metric = private.to_crs(private.attrs["tracs"]["crs"])
     steps = metric.geometry.x.drop_duplicates().sort_values().diff().dropna()
     assert np.allclose(steps / 500, (steps / 500).round(), atol=1e-6)
-    assert quiet(tracks, round_to=Grid(nx=3, ny=2))["place"].between(0, 5).all()
+    assert release(tracks, round_to=Grid(nx=3, ny=2))["place"].between(0, 5).all()
     assert (
-        quiet(tracks, round_to=Grid(nx=3, ny=2), domain=SHAPES["coast of 1,000"], outside="clip")["place"].notna().all()
+        release(tracks, round_to=Grid(nx=3, ny=2), domain=SHAPES["coast of 1,000"], outside="clip")["place"]
+        .notna()
+        .all()
     )
 
 
@@ -191,13 +189,13 @@ def test_grid(tracks):
 def test_cells_that_reach_out_are_reported_inside(name):
     shape = SHAPES[name]
     frame = gpd.GeoDataFrame(geometry=gpd.GeoSeries([shape], crs=4326).sample_points(500, rng=0).explode(), crs=4326)
-    private = quiet(frame, domain=shape, round_to=Grid(cell=900))
+    private = release(frame, domain=shape, round_to=Grid(cell=900))
     assert shapely.covers(shape, private.geometry.values).all()
     assert private.groupby("place").geometry.nunique().eq(1).all()
 
 
 def test_a_grid_of_many_cells_costs_nothing(tracks):
-    private = quiet(tracks, round_to=Grid(nx=10**6, ny=10**6))
+    private = release(tracks, round_to=Grid(nx=10**6, ny=10**6))
     assert private["place"].max() < 10**12
     assert private.attrs["tracs"]["places"] == 10**12
     assert "rounded to 1,000,000,000,000 public places" in str(private.tracs.guarantee)
@@ -208,22 +206,22 @@ def test_a_shape_on_the_other_side_of_the_earth_is_not_near():
         [shapely.LineString([(179.2, 51.6), (179.4, 51.8)]), shapely.LineString([(-2, 51.6), (2, 51.6)])], crs=4326
     )
     frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy(np.linspace(179.1, 179.9, 200), np.full(200, 51.6)), crs=4326)
-    assert (quiet(frame, domain=(179, 51.2, -179.5, 52), round_to=roads)["place"] == 0).all()
+    assert (release(frame, domain=(179, 51.2, -179.5, 52), round_to=roads)["place"] == 0).all()
 
 
 def test_what_is_for_places_needs_places(tracks, pois):
     for arguments in ({"join": ["name"]}, {"centroid": True}):
         with pytest.raises(InputError, match="give them with `round_to`"):
-            quiet(tracks, **arguments)
+            release(tracks, **arguments)
     line = gpd.GeoDataFrame(geometry=[shapely.LineString([(139.6, 35.6), (139.7, 35.7)])], crs=4326)
     with pytest.raises(InputError, match="`join` is for points"):
-        quiet(line, round_to=pois, join=["name"])
+        release(line, round_to=pois, join=["name"])
     for place in ("geometry", None):
         with pytest.raises(InputError, match="`place`"):
-            quiet(tracks, round_to=pois, place=place)
+            release(tracks, round_to=pois, place=place)
     with pytest.raises(InputError, match="no active geometry"):
-        quiet(tracks, round_to=gpd.GeoDataFrame({"a": [1]}))
-    assert list(quiet(tracks.iloc[:0], domain=None, round_to=pois, join=["name"]).columns) == [
+        release(tracks, round_to=gpd.GeoDataFrame({"a": [1]}))
+    assert list(release(tracks.iloc[:0], domain=None, round_to=pois, join=["name"]).columns) == [
         "place",
         "name",
         "geometry",
@@ -232,16 +230,16 @@ def test_what_is_for_places_needs_places(tracks, pois):
 
 def test_on_a_disc_and_the_globe(tracks, pois):
     disc = Disc((139.7, 35.7), 20_000)
-    assert quiet(tracks, method="tracs-d", domain=disc, round_to=pois)["place"].notna().all()
-    assert quiet(tracks, method="tracs-d", domain=disc, round_to=Grid(cell=1000))["place"].notna().all()
+    assert release(tracks, method="tracs-d", domain=disc, round_to=pois)["place"].notna().all()
+    assert release(tracks, method="tracs-d", domain=disc, round_to=Grid(cell=1000))["place"].notna().all()
     rng = np.random.default_rng(0)
     airports = gpd.GeoSeries(gpd.points_from_xy(rng.uniform(-180, 180, 900), rng.uniform(-80, 80, 900)), crs=4326)
-    private = quiet(tracks, eps=20, domain=Globe(), round_to=airports)
+    private = release(tracks, eps=20, domain=Globe(), round_to=airports)
     assert private.geometry.geom_equals(airports.loc[private["place"]].set_axis(private.index)).all()
     with pytest.raises(InputError, match="does not fit the globe"):
-        quiet(tracks, domain=Globe(), round_to=Grid(cell=500))
+        release(tracks, domain=Globe(), round_to=Grid(cell=500))
     with pytest.raises(InputError, match="points only"):
-        quiet(tracks, domain=Globe(), round_to=gpd.GeoSeries([shapely.box(0, 0, 1, 1)], crs=4326))
+        release(tracks, domain=Globe(), round_to=gpd.GeoSeries([shapely.box(0, 0, 1, 1)], crs=4326))
 
 
 # Methods over places
@@ -251,7 +249,7 @@ def test_on_a_disc_and_the_globe(tracks, pois):
 @pytest.mark.parametrize("method", OVER_PLACES)
 def test_reports_of_a_method_over_places_are_places(tracks, pois, method, crs):
     layer = pois.to_crs(crs)
-    private = quiet(tracks, method=method, round_to=layer, join=["name"], trajectory="person", time="t")
+    private = release(tracks, method=method, round_to=layer, join=["name"], trajectory="person", time="t")
     assert list(private.columns) == ["person", "t", "place", "name", "geometry"]
     expected = layer.to_crs(tracks.crs).geometry.loc[private["place"]]
     assert np.array_equal(expected.x, private.geometry.x)
@@ -268,8 +266,8 @@ def test_the_secret_is_the_nearest_place(tracks, pois, layer):
         "areas": pois.set_geometry(shapely.buffer(pois.geometry.values, 0.004)),
     }[layer]
     arguments = {"round_to": places, "centroid": layer == "areas"}
-    private = quiet(tracks, method="k-rr", eps=600, **arguments)
-    rounded = quiet(tracks, method="tracs-c", eps=600, **arguments)
+    private = release(tracks, method="k-rr", eps=600, **arguments)
+    rounded = release(tracks, method="tracs-c", eps=600, **arguments)
     assert np.mean(private["place"] == rounded["place"]) > 0.98  # one location may lie on the line between two
     same = private["place"] == rounded["place"]
     assert private.geometry[same].geom_equals(rounded.geometry[same]).all()
@@ -278,24 +276,24 @@ def test_the_secret_is_the_nearest_place(tracks, pois, layer):
 @pytest.mark.parametrize("method", OVER_PLACES)
 def test_methods_over_places_need_places(tracks, pois, method):
     with pytest.raises(InputError, match=f"{method} reports places of a public set; give it with `round_to`"):
-        quiet(tracks, method=method)
+        release(tracks, method=method)
     with pytest.raises(InputError, match="use centroid=True"):
-        quiet(tracks, method=method, round_to=pois.set_geometry(shapely.buffer(pois.geometry.values, 0.01)))
+        release(tracks, method=method, round_to=pois.set_geometry(shapely.buffer(pois.geometry.values, 0.01)))
     with pytest.raises(InputError, match="at most 4,194,304"):
-        quiet(tracks, method=method, round_to=Grid(nx=10**4, ny=10**4))
+        release(tracks, method=method, round_to=Grid(nx=10**4, ny=10**4))
     same = pois.set_geometry([pois.geometry.iloc[7]] * len(pois), crs=4326)
-    assert (quiet(tracks, method=method, round_to=same)["place"] == "p0").all()  # duplicates have the first label
+    assert (release(tracks, method=method, round_to=same)["place"] == "p0").all()  # duplicates have the first label
     twice = pd.concat([pois, pois.set_axis([f"again {label}" for label in pois.index])])
-    assert quiet(tracks, method=method, round_to=twice)["place"].isin(pois.index).all()
+    assert release(tracks, method=method, round_to=twice)["place"].isin(pois.index).all()
 
 
 def test_a_guarantee_over_places_speaks_of_places(tracks, pois):
-    private = quiet(tracks, method="exponential", round_to=pois)
+    private = release(tracks, method="exponential", round_to=pois)
     text = str(private.tracs.guarantee)
     assert "likelier from one than from another of any two places of the set." in text
     assert "The set is 50 public places, and a location counts as its nearest one." in text
     assert "rounded" not in text
-    laplace = str(quiet(tracks, method="planar-laplace", round_to=pois).tracs.guarantee)
+    laplace = str(release(tracks, method="planar-laplace", round_to=pois).tracs.guarantee)
     assert "computed in floating point" in laplace
     assert "any two places in the region" in laplace
     assert "rounded to 50 public places" in laplace
@@ -305,12 +303,14 @@ def test_a_guarantee_over_places_speaks_of_places(tracks, pois):
 def test_k_rr_on_the_globe_and_fits(tracks, pois):
     rng = np.random.default_rng(0)
     airports = gpd.GeoSeries(gpd.points_from_xy(rng.uniform(-180, 180, 90), rng.uniform(-80, 80, 90)), crs=4326)
-    assert quiet(tracks, method="k-rr", domain=Globe(), round_to=airports)["place"].between(0, 89).all()
+    assert release(tracks, method="k-rr", domain=Globe(), round_to=airports)["place"].between(0, 89).all()
     with pytest.raises(InputError, match="which the globe is not"):
-        quiet(tracks, method="l-srr", domain=Globe(), round_to=airports)
-    assert quiet(tracks, method="atp", domain=Disc((139.7, 35.7), 20_000), round_to=pois)["place"].notna().all()
+        release(tracks, method="l-srr", domain=Globe(), round_to=airports)
+    assert release(tracks, method="atp", domain=Disc((139.7, 35.7), 20_000), round_to=pois)["place"].notna().all()
     shape = SHAPES["coast of 1,000"]
-    assert quiet(tracks, method="ngram", domain=shape, outside="clip", fit="best", round_to=pois)["place"].notna().all()
+    assert (
+        release(tracks, method="ngram", domain=shape, outside="clip", fit="best", round_to=pois)["place"].notna().all()
+    )
 
 
 def test_places_decide_the_start(tracks):
@@ -321,16 +321,16 @@ def test_places_decide_the_start(tracks):
     frame = pd.concat([pois] * 20, ignore_index=True).assign(person=lambda f: f.index)
     ae = {
         start: frame.tracs.compare(
-            quiet(frame, eps=4, method="tracs-d", trajectory="person", start=start, round_to=pois)
+            release(frame, eps=4, method="tracs-d", trajectory="person", start=start, round_to=pois)
         )["ae"]
         for start in ("corner", "places")
     }
     assert ae["places"] < 0.9 * ae["corner"]
-    fixed = quiet(frame, eps=4, method="tracs-d", trajectory="person", reference="places", round_to=pois)
+    fixed = release(frame, eps=4, method="tracs-d", trajectory="person", reference="places", round_to=pois)
     assert frame.tracs.compare(fixed)["ae"] == pytest.approx(ae["places"], rel=0.1)
     for option in ("start", "reference"):
         with pytest.raises(InputError, match="needs places"):
-            quiet(tracks, method="tracs-d", **{option: "places"})
+            release(tracks, method="tracs-d", **{option: "places"})
 
 
 def test_a_million_places():
@@ -347,20 +347,20 @@ def test_a_million_places():
 
 def test_bad_layers(tracks, pois):
     with pytest.raises(InputError, match="has no place with a geometry"):
-        quiet(tracks, round_to=pois.iloc[:0])
+        release(tracks, round_to=pois.iloc[:0])
     with pytest.raises(InputError, match="has no place with a geometry"):
-        quiet(tracks, round_to=gpd.GeoSeries([None, shapely.Point()], crs=4326))
+        release(tracks, round_to=gpd.GeoSeries([None, shapely.Point()], crs=4326))
     with pytest.raises(CRSError, match="`round_to` has no CRS"):
-        quiet(tracks, round_to=pois.set_crs(None, allow_override=True))
+        release(tracks, round_to=pois.set_crs(None, allow_override=True))
     with pytest.raises(InputError, match="`round_to` must be a GeoDataFrame"):
-        quiet(tracks, round_to="pois.gpkg")
+        release(tracks, round_to="pois.gpkg")
     far = pois.set_geometry(pois.translate(10, 0))
     with pytest.warns(GeotracsWarning, match="All places of `round_to` lie outside the domain"):
         geotracs.perturb(tracks, 4, domain=TOKYO, keep=[], round_to=far)
     with pytest.warns(PrivacyWarning, match="rounding to it publishes them"):
         geotracs.perturb(tracks, 4, domain=TOKYO, keep=[], round_to=tracks)
     with pytest.raises(InputError, match="are for layers"):
-        quiet(tracks, round_to=Grid(cell=500), join=["name"])
+        release(tracks, round_to=Grid(cell=500), join=["name"])
 
 
 @pytest.mark.parametrize(
@@ -373,4 +373,4 @@ def test_bad_grids(arguments):
 
 def test_cell_larger_than_the_domain(tracks):
     with pytest.raises(InputError, match="larger than the domain"):
-        quiet(tracks, round_to=Grid(cell=10**6))
+        release(tracks, round_to=Grid(cell=10**6))

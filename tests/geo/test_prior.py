@@ -9,13 +9,14 @@ import pytest
 import shapely
 
 import geotracs
-from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning
+from geotracs import CRSError, DomainError, InputError, PrivacyWarning
 from geotracs.core.domains import Globe, Rectangle
 from geotracs.core.domains.border import SIDE
 from geotracs.geo import prior as priors
 from geotracs.geo.originals import Originals
 from tests.conftest import TOKYO
 from tests.core.domains.shapes import SHAPES
+from tests.helpers import perturb
 
 UTM = 32654
 BOX = Rectangle(380_000, 3_940_000, 400_000, 3_950_000)
@@ -26,11 +27,8 @@ def weights(prior, weight=None, data=NOBODY, domain=BOX):
     return priors.weights(prior, weight, domain, data.crs, data)[0]
 
 
-def quiet(frame, eps=4, method="joint", **arguments):
-    arguments = {"domain": TOKYO, "keep": [], "rng": 0} | arguments
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GeotracsWarning)
-        return geotracs.perturb(frame, eps, method, **arguments)
+def release(frame, eps=4, method="joint", **arguments):
+    return perturb(frame, eps, method, **arguments)
 
 
 @pytest.fixture
@@ -99,7 +97,7 @@ def test_through_perturb(tracks, pois, method, kind):
         "raster": {"prior": (np.eye(30) + 0.1, (0.015, 0, 139.47, 0, -0.012, 35.87))},
     }[kind]
     before = tracks.copy(deep=True)
-    private = quiet(tracks, method=method, trajectory="person", time="t", **prior)
+    private = release(tracks, method=method, trajectory="person", time="t", **prior)
     assert tracks.equals(before)
     assert private.index.equals(tracks.index)
     assert private.attrs["tracs"]["domain"]["prior"] == {"kind": kind}
@@ -114,7 +112,7 @@ def test_a_prior_shortens_the_noise(pois):
     rng = np.random.default_rng(9)
     xy = rng.normal((139.7, 35.7), 0.02, (4000, 2))
     frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy(*xy.T), crs=4326)
-    with_, without = (frame.tracs.compare(quiet(frame, 2, prior=prior))["ae"] for prior in (pois, None))
+    with_, without = (frame.tracs.compare(release(frame, 2, prior=prior))["ae"] for prior in (pois, None))
     assert with_ < 0.6 * without
 
 
@@ -124,7 +122,7 @@ def test_reports_are_covered_with_a_prior_on_polygons(pois, name, method):
     shape = SHAPES[name]
     points = gpd.GeoSeries([shape], crs=4326).sample_points(300, rng=0).explode()
     frame = gpd.GeoDataFrame(geometry=points.reset_index(drop=True), crs=4326)
-    private = quiet(frame, 1, method, domain=shape, prior=pois)
+    private = release(frame, 1, method, domain=shape, prior=pois)
     assert shapely.covers(shape, private.geometry.values).all()
 
 
@@ -145,34 +143,34 @@ def test_what_is_made_of_the_private_data_is_warned_of(tracks, argument):
 def test_bad_priors(tracks, pois):
     for prior in ("a.tif", np.eye(3), (np.eye(3),), 4):
         with pytest.raises(InputError, match="`prior` must be a GeoDataFrame"):
-            quiet(tracks, prior=prior)
+            release(tracks, prior=prior)
     with pytest.raises(CRSError, match="`prior` has no CRS"):
-        quiet(tracks, prior=pois.set_crs(None, allow_override=True))
+        release(tracks, prior=pois.set_crs(None, allow_override=True))
     with pytest.raises(InputError, match="`prior` has no column 'people'"):
-        quiet(tracks, prior=pois, weight="people")
+        release(tracks, prior=pois, weight="people")
     with pytest.raises(InputError, match="`weight` is a column of the prior"):
-        quiet(tracks, weight="people")
+        release(tracks, weight="people")
     with pytest.raises(InputError, match="finite numbers of at least 0"):
-        quiet(tracks, prior=pois.assign(n=-1.0), weight="n")
+        release(tracks, prior=pois.assign(n=-1.0), weight="n")
     with pytest.raises(InputError, match="must hold points, or areas"):
-        quiet(tracks, prior=gpd.GeoSeries([shapely.LineString([(139.6, 35.6), (139.7, 35.7)])], crs=4326))
+        release(tracks, prior=gpd.GeoSeries([shapely.LineString([(139.6, 35.6), (139.7, 35.7)])], crs=4326))
     with pytest.raises(InputError, match="must hold points, or areas"):
-        quiet(tracks, prior=pois.iloc[:0])
+        release(tracks, prior=pois.iloc[:0])
     with pytest.raises(InputError, match="a raster has its own numbers"):
-        quiet(tracks, prior=(np.eye(3), (1, 0, 139, 0, -1, 36)), weight="n")
+        release(tracks, prior=(np.eye(3), (1, 0, 139, 0, -1, 36)), weight="n")
     for raster in [(np.eye(3), (1, 2)), (np.ones(3), (1, 0, 0, 0, 1, 0)), (-np.eye(3), (1, 0, 0, 0, 1, 0))]:
         with pytest.raises(InputError, match="`prior` as a raster must"):
-            quiet(tracks, prior=raster)
+            release(tracks, prior=raster)
     with pytest.raises(InputError, match="`prior` as a raster must"):
-        quiet(tracks, prior=(np.eye(3), (1, 1, 0, 1, 1, 0)))
+        release(tracks, prior=(np.eye(3), (1, 1, 0, 1, 1, 0)))
     with pytest.raises(DomainError, match="nowhere greater than 0 in the domain"):
-        quiet(tracks, prior=pois.translate(50, 0))
+        release(tracks, prior=pois.translate(50, 0))
 
 
 def test_what_cannot_use_a_prior_says_so(tracks, pois):
     with pytest.raises(DomainError, match="are for tracs-c and joint"):
-        quiet(tracks, method="tracs-d", prior=pois)
+        release(tracks, method="tracs-d", prior=pois)
     with pytest.raises(DomainError, match="The globe has a chart of its own"):
-        quiet(tracks, prior=pois, domain=Globe())
+        release(tracks, prior=pois, domain=Globe())
     with pytest.raises(InputError, match="`prior` is for methods on a region"):
-        quiet(tracks, method="nearest", prior=pois, round_to=pois)
+        release(tracks, method="nearest", prior=pois, round_to=pois)

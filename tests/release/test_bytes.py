@@ -11,7 +11,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import warnings
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +24,7 @@ import shapely
 
 from geotracs import InputError, files, perturb_file
 from tests.fuzz import private, scan
+from tests.helpers import quiet
 
 KINDS = (
     "gpkg", "parquet", "geojson", "geojsonl", "shp", "fgb", "csv", "csv.gz", "tsv", "gml", "tab", "mif", "sqlite",
@@ -45,12 +45,6 @@ def secrets():
 def out(tmp_path):
     (tmp_path / "out").mkdir()
     return tmp_path / "out"
-
-
-def quiet(function, *arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(*arguments, **options)
 
 
 def saved(secrets, path):

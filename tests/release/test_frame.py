@@ -16,6 +16,7 @@ import geotracs
 from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning, methods
 from geotracs.core.domains import Rectangle
 from tests.conftest import CHICAGO, TOKYO
+from tests.helpers import perturb
 
 METHODS = ["tracs-c", "tracs-d", "joint"]
 EVERY = sorted(methods.METHODS)
@@ -26,6 +27,7 @@ SHOPS = gpd.GeoDataFrame(
     crs=4326,
     index=[f"s{i}" for i in range(80)],
 )
+
 COLUMNS = {"trajectory": "person", "time": "t"}
 
 
@@ -39,12 +41,9 @@ def with_place(method, *columns):
     return [*columns[:-1], "place", columns[-1]] if method in OVER_PLACES else list(columns)
 
 
-def quiet(frame, eps=4, method="tracs-c", **arguments):
-    """`perturb` with a public region, reproducible, without its warnings."""
-    arguments = {"domain": TOKYO, "keep": [], "rng": 0, **places_for(method)} | arguments
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GeotracsWarning)
-        return geotracs.perturb(frame, eps, method, **arguments)
+def release(frame, eps=4, method="tracs-c", **arguments):
+    """`perturb` with the places that the method needs."""
+    return perturb(frame, eps, method, **places_for(method) | arguments)
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ def lines():
 @pytest.mark.parametrize("method", EVERY)
 def test_frame_comes_back_as_it_was(tracks, method):
     before = tracks.copy(deep=True)
-    private = quiet(tracks, method=method, **COLUMNS)
+    private = release(tracks, method=method, **COLUMNS)
     geopandas.testing.assert_geodataframe_equal(tracks, before)
     assert private.index.equals(tracks.index)
     assert list(private.columns) == with_place(method, "person", "t", "geometry")
@@ -85,39 +84,39 @@ def test_accessor_is_the_function(tracks, method):
 
 @pytest.mark.parametrize("method", EVERY)
 def test_lines(lines, method):
-    private = quiet(lines, method=method)
+    private = release(lines, method=method)
     assert (private.geom_type == "LineString").all()
     assert shapely.get_num_coordinates(private.geometry.values).tolist() == [2, 9, 4]
     assert list(private.columns) == ["geometry"]
     assert private.index.tolist() == ["u", "v", "w"]
     assert private.tracs.guarantee.longest == 9
-    assert quiet(lines, method=method, trajectory="name").columns.tolist() == ["name", "geometry"]
+    assert release(lines, method=method, trajectory="name").columns.tolist() == ["name", "geometry"]
 
 
 def test_lines_that_share_a_label_are_one_trajectory(lines):
     lines["name"] = ["a", "b", "a"]
-    assert quiet(lines, trajectory="name").tracs.guarantee.longest == 9
+    assert release(lines, trajectory="name").tracs.guarantee.longest == 9
     lines["order"] = [2, 0, 1]
-    private = quiet(lines, trajectory="name", time="order", unit="trajectory", method="tracs-d")
+    private = release(lines, trajectory="name", time="order", unit="trajectory", method="tracs-d")
     assert shapely.get_num_coordinates(private.geometry.values).tolist() == [2, 9, 4]
 
 
 def test_order_of_rows_does_not_matter_for_a_trajectory(tracks):
     """TraCS-D follows time, not rows: sorted and shuffled frames give the same reports."""
     ordered = tracks.sort_values(["person", "t"])
-    a = quiet(ordered, method="tracs-d", **COLUMNS)
+    a = release(ordered, method="tracs-d", **COLUMNS)
     shuffled = ordered.groupby("person", group_keys=False)[ordered.columns.tolist()].apply(
         lambda part: part.sample(frac=1, random_state=1)
     )
-    b = quiet(gpd.GeoDataFrame(shuffled, crs=4326), method="tracs-d", **COLUMNS)
+    b = release(gpd.GeoDataFrame(shuffled, crs=4326), method="tracs-d", **COLUMNS)
     geopandas.testing.assert_geoseries_equal(a.geometry, b.geometry.loc[a.index])
 
 
 def test_equal_times_stay_in_row_order(tracks):
     ordered = tracks.sort_values(["person", "t"])
     tied = ordered.assign(t=0)
-    a = quiet(ordered, method="tracs-d", **COLUMNS)
-    b = quiet(tied, method="tracs-d", **COLUMNS)
+    a = release(ordered, method="tracs-d", **COLUMNS)
+    b = release(tied, method="tracs-d", **COLUMNS)
     geopandas.testing.assert_geoseries_equal(a.geometry, b.geometry)
 
 
@@ -132,15 +131,15 @@ def test_kinds_of_time(tracks, kind):
         "float": seconds,
         "timedelta": pd.to_timedelta(seconds, unit="s"),
     }
-    a = quiet(tracks, method="tracs-d", **COLUMNS)
-    b = quiet(tracks.assign(t=times[kind]), method="tracs-d", **COLUMNS)
+    a = release(tracks, method="tracs-d", **COLUMNS)
+    b = release(tracks.assign(t=times[kind]), method="tracs-d", **COLUMNS)
     geopandas.testing.assert_geoseries_equal(a.geometry, b.geometry)
 
 
 def test_missing_and_empty_geometries_stay(tracks):
     tracks.loc[tracks.index[3], "geometry"] = None
     tracks.loc[tracks.index[5], "geometry"] = shapely.Point()
-    private = quiet(tracks, **COLUMNS)
+    private = release(tracks, **COLUMNS)
     assert private.geometry.isna().to_numpy().nonzero()[0].tolist() == [3]
     assert private.geometry.is_empty.to_numpy().nonzero()[0].tolist() == [5]
     assert private.tracs.guarantee.locations == len(tracks) - 2
@@ -148,21 +147,21 @@ def test_missing_and_empty_geometries_stay(tracks):
 
 @pytest.mark.parametrize("method", EVERY)
 def test_empty_frame_all_missing_and_one_row(tracks, method):
-    empty = quiet(tracks.iloc[:0], method=method, **COLUMNS)
+    empty = release(tracks.iloc[:0], method=method, **COLUMNS)
     assert len(empty) == 0
     assert list(empty.columns) == with_place(method, "person", "t", "geometry")
-    assert len(quiet(tracks.iloc[:0], method=method, domain=None)) == 0
+    assert len(release(tracks.iloc[:0], method=method, domain=None)) == 0
     missing = tracks.assign(geometry=gpd.GeoSeries([None] * len(tracks), index=tracks.index, crs=4326))
-    assert quiet(missing, method=method, **COLUMNS).geometry.isna().all()
-    assert quiet(missing, method=method, domain=None).geometry.isna().all()
-    one = quiet(tracks.iloc[:1], method=method, **COLUMNS)
+    assert release(missing, method=method, **COLUMNS).geometry.isna().all()
+    assert release(missing, method=method, domain=None).geometry.isna().all()
+    one = release(tracks.iloc[:1], method=method, **COLUMNS)
     assert len(one) == 1
     assert one.geometry.iloc[0] != tracks.geometry.iloc[0]
 
 
 def test_duplicated_index(tracks):
     tracks.index = [1] * len(tracks)
-    private = quiet(tracks, **COLUMNS)
+    private = release(tracks, **COLUMNS)
     assert private.index.tolist() == [1] * len(tracks)
     assert tracks.tracs.compare(private)["ae"] > 0
 
@@ -170,7 +169,7 @@ def test_duplicated_index(tracks):
 def test_other_geometry_name_and_other_geometry_columns(tracks):
     renamed = tracks.rename_geometry("place").assign(home=tracks.geometry)
     renamed = renamed.set_geometry("place")
-    private = quiet(renamed, **COLUMNS)
+    private = release(renamed, **COLUMNS)
     assert private.active_geometry_name == "place"
     assert list(private.columns) == ["person", "t", "place"]
     with pytest.warns(PrivacyWarning, match="'home' holds the original locations"):
@@ -178,7 +177,7 @@ def test_other_geometry_name_and_other_geometry_columns(tracks):
 
 
 def test_z_and_m_are_dropped_with_a_warning(tracks):
-    flat = quiet(tracks, **COLUMNS)
+    flat = release(tracks, **COLUMNS)
     high = tracks.set_geometry(gpd.points_from_xy(tracks.geometry.x, tracks.geometry.y, z=7.0, crs=4326))
     with pytest.warns(PrivacyWarning, match="rng"), pytest.warns(GeotracsWarning, match="Z and M"):
         private = geotracs.perturb(high, 4, "tracs-c", domain=TOKYO, keep=[], rng=0, **COLUMNS)
@@ -192,7 +191,7 @@ def test_z_and_m_are_dropped_with_a_warning(tracks):
 def test_repeated_locations_are_each_perturbed(tracks):
     same = tracks.assign(geometry=[shapely.Point(139.7, 35.7)] * len(tracks)).set_crs(4326)
     for method in METHODS:
-        private = quiet(same, method=method, **COLUMNS)
+        private = release(same, method=method, **COLUMNS)
         assert private.geometry.to_wkb().nunique() == len(tracks)
 
 
@@ -202,7 +201,7 @@ def test_every_method_with_missing_geometries_other_names_and_units(tracks, meth
     tracks.loc[tracks.index[3], "geometry"] = None
     tracks.loc[tracks.index[5], "geometry"] = shapely.Point()
     renamed = tracks.rename_geometry("where")
-    private = quiet(renamed, method=method, unit=unit, **COLUMNS)
+    private = release(renamed, method=method, unit=unit, **COLUMNS)
     assert private.active_geometry_name == "where"
     assert private.geometry.isna().to_numpy().nonzero()[0].tolist() == [3]
     assert private.geometry.is_empty.to_numpy().nonzero()[0].tolist() == [5]
@@ -215,7 +214,7 @@ def test_every_method_with_missing_geometries_other_names_and_units(tracks, meth
 @pytest.mark.parametrize("method", EVERY)
 def test_every_method_knows_more_at_a_larger_epsilon(tracks, method):
     many = pd.concat([tracks] * 20, ignore_index=True)
-    errors = [many.tracs.compare(quiet(many, eps, method, **COLUMNS))["ae"] for eps in (0.01, 20)]
+    errors = [many.tracs.compare(release(many, eps, method, **COLUMNS))["ae"] for eps in (0.01, 20)]
     assert errors[1] < 0.8 * errors[0]
 
 
@@ -250,7 +249,7 @@ def test_keeping_a_coordinate_warns(tracks, crs):
 
 def test_attrs_are_plain_json_and_survive(tracks, tmp_path):
     tracks.attrs["secret"] = "input attrs are not carried over"
-    private = quiet(tracks, method="tracs-d", start=(139.7, 35.7), **COLUMNS)
+    private = release(tracks, method="tracs-d", start=(139.7, 35.7), **COLUMNS)
     assert set(private.attrs) == {"tracs"}
     assert json.loads(json.dumps(private.attrs)) == private.attrs
     record = private.attrs["tracs"]
@@ -274,16 +273,16 @@ def test_attrs_are_plain_json_and_survive(tracks, tmp_path):
 
 
 def test_guarantee_in_a_sentence(tracks):
-    text = str(quiet(tracks, **COLUMNS).tracs.guarantee)
+    text = str(release(tracks, **COLUMNS).tracs.guarantee)
     assert "pure 4-local differential privacy" in text
     assert "longest trajectory (20 locations) has epsilon 80" in text
     assert "public rectangle with bounds (139.47, 35.51, 139.92, 35.87) in EPSG:4326" in text
     assert "Not protected: time stamps, the number of locations, trajectory labels" in text
-    shared = quiet(tracks, unit="trajectory", **COLUMNS).tracs.guarantee
+    shared = release(tracks, unit="trajectory", **COLUMNS).tracs.guarantee
     assert "Each trajectory was reported" in str(shared)
     assert "(20 locations) has 0.2" in str(shared)
     assert (shared.per_location, shared.per_trajectory) == (4, 4)
-    kept = quiet(tracks, keep=["speed"], **COLUMNS).tracs.guarantee
+    kept = release(tracks, keep=["speed"], **COLUMNS).tracs.guarantee
     assert "kept columns (speed)" in str(kept)
     with pytest.raises(InputError, match="carries no record"):
         tracks.tracs.guarantee  # noqa: B018
@@ -291,7 +290,7 @@ def test_guarantee_in_a_sentence(tracks):
 
 def test_unit_trajectory_shares_epsilon(tracks):
     tracks = tracks.assign(person=np.where(np.arange(len(tracks)) < 40, "ann", "bob"))
-    private = quiet(tracks, 600, unit="trajectory", trajectory="person")
+    private = release(tracks, 600, unit="trajectory", trajectory="person")
     by = tracks.tracs.compare(private, by="person")["ae"]
     assert by["ann"] > 3 * by["bob"]  # 15 each against 30 each
 
@@ -303,7 +302,7 @@ def test_unit_trajectory_on_many_locations():
         geometry=gpd.points_from_xy(rng.uniform(139.5, 139.9, n), rng.uniform(35.6, 35.8, n)), crs=4326
     )
     for method in METHODS:
-        private = quiet(frame, 1, method=method, unit="trajectory")
+        private = release(frame, 1, method=method, unit="trajectory")
         assert private.tracs.guarantee.longest == n
         assert abs(np.corrcoef(private.geometry.x, frame.geometry.x)[0, 1]) < 0.05
 
@@ -317,7 +316,7 @@ def test_randomness_is_fresh_unless_given(tracks):
     for rng in (3, np.random.default_rng(3)):
         with pytest.warns(PrivacyWarning, match="whoever learns it can undo"):
             geotracs.perturb(tracks, 4, domain=TOKYO, keep=[], rng=rng)
-    geopandas.testing.assert_geodataframe_equal(quiet(tracks, rng=3), quiet(tracks, rng=3))
+    geopandas.testing.assert_geodataframe_equal(release(tracks, rng=3), release(tracks, rng=3))
 
 
 # Regions and CRSs
@@ -331,7 +330,7 @@ def test_any_crs(tracks, crs, method):
     if crs == "EPSG:2263":
         moved = tracks.set_geometry(tracks.translate(-139.7 - 74.0, 40.7 - 35.7), crs=4326).to_crs(crs)
     bounds = moved.total_bounds
-    private = quiet(moved, 8, method=method, domain=bounds, **COLUMNS)
+    private = release(moved, 8, method=method, domain=bounds, **COLUMNS)
     assert private.crs == moved.crs
     assert 100 < moved.tracs.compare(private)["ae"] < 10_000
     slack = 1e-6 * (bounds[2] - bounds[0])
@@ -342,7 +341,7 @@ def test_any_crs(tracks, crs, method):
 
 def test_domain_in_every_form(tracks):
     box = shapely.box(*TOKYO)
-    reference = quiet(tracks)
+    reference = release(tracks)
     for domain in [
         list(TOKYO),
         np.array(TOKYO),
@@ -352,23 +351,23 @@ def test_domain_in_every_form(tracks):
         gpd.GeoDataFrame({"name": ["city"]}, geometry=[box], crs=4326),
         gpd.GeoSeries([shapely.box(139.47, 35.51, 139.7, 35.87), shapely.box(139.7, 35.51, 139.92, 35.87)], crs=4326),
     ]:
-        geopandas.testing.assert_geodataframe_equal(quiet(tracks, domain=domain), reference)
-    other = quiet(tracks, domain=gpd.GeoSeries([shapely.box(350000, 3920000, 420000, 3980000)], crs=32654))
+        geopandas.testing.assert_geodataframe_equal(release(tracks, domain=domain), reference)
+    other = release(tracks, domain=gpd.GeoSeries([shapely.box(350000, 3920000, 420000, 3980000)], crs=32654))
     assert not other.geometry.geom_equals(reference.geometry).any()
     assert other.tracs.guarantee.domain["kind"] == "polygon"
 
 
 def test_working_crs_can_be_given(tracks):
-    private = quiet(tracks, crs="EPSG:32654", domain=TOKYO)
+    private = release(tracks, crs="EPSG:32654", domain=TOKYO)
     assert private.tracs.guarantee.crs == "EPSG:32654"
     assert private.crs == tracks.crs
     with pytest.raises(CRSError, match="`crs` is not a CRS"):
-        quiet(tracks, crs="EPSG:nonsense")
+        release(tracks, crs="EPSG:nonsense")
 
 
 def test_unused_categories_of_the_index_stay_behind(tracks):
     few = tracks.set_index(pd.CategoricalIndex(tracks["person"])).loc[["ann", "bob"]]
-    assert list(quiet(few, time="t").index.categories) == ["ann", "bob"]
+    assert list(release(few, time="t").index.categories) == ["ann", "bob"]
 
 
 def test_fitted_domain_warns_and_is_not_recorded(tracks):
@@ -384,23 +383,23 @@ def test_across_the_antimeridian():
     x = rng.uniform(179.5, 180.5, 300)
     fiji = gpd.GeoDataFrame(geometry=gpd.points_from_xy((x + 180) % 360 - 180, rng.uniform(-18, -17, 300)), crs=4326)
     for method in METHODS:
-        private = quiet(fiji, 8, method=method, domain=(179.4, -18.1, -179.4, -16.9))
+        private = release(fiji, 8, method=method, domain=(179.4, -18.1, -179.4, -16.9))
         lon = private.geometry.x % 360
         assert lon.between(179.4, 180.6).all()
         assert fiji.tracs.compare(private)["ae"] < 30_000
     with pytest.raises(DomainError, match="more than half of the globe"):
-        quiet(fiji, domain=None)
+        release(fiji, domain=None)
 
 
 def test_country_scale_is_equal_area(tracks):
-    private = quiet(tracks, domain=(128, 30, 146, 46))
+    private = release(tracks, domain=(128, 30, 146, 46))
     assert pyproj.CRS(private.tracs.guarantee.crs).coordinate_operation.method_name == "Lambert Azimuthal Equal Area"
 
 
 def test_polar_region():
     rng = np.random.default_rng(0)
     arctic = gpd.GeoDataFrame(geometry=gpd.points_from_xy(rng.uniform(10, 30, 100), rng.uniform(80, 89, 100)), crs=4326)
-    private = quiet(arctic, domain=(0, 78, 40, 90), method="tracs-d")
+    private = release(arctic, domain=(0, 78, 40, 90), method="tracs-d")
     assert private.geometry.is_valid.all()
     assert np.isfinite(private.total_bounds).all()
 
@@ -410,16 +409,16 @@ def test_locations_outside(tracks, outside):
     small = (139.65, 35.65, 139.75, 35.75)
     count = int((~tracks.within(shapely.box(*small))).sum())
     if outside == "clip":
-        private = quiet(tracks, domain=small, outside="clip")
+        private = release(tracks, domain=small, outside="clip")
         assert private.covered_by(shapely.box(*small).buffer(1e-9)).all()
         return
     with pytest.raises(DomainError, match=f"^{count} of 60 locations lie outside the domain"):
-        quiet(tracks, domain=small)
+        release(tracks, domain=small)
 
 
 def test_locations_on_the_border_are_inside(tracks):
-    quiet(tracks, domain=tracks.total_bounds)
-    quiet(tracks, domain=tracks.total_bounds, crs=3857)
+    release(tracks, domain=tracks.total_bounds)
+    release(tracks, domain=tracks.total_bounds, crs=3857)
 
 
 # Bad input
@@ -465,31 +464,31 @@ def test_locations_on_the_border_are_inside(tracks):
 )
 def test_bad_arguments(tracks, arguments, match):
     with pytest.raises(InputError, match=match):
-        quiet(tracks, **arguments)
+        release(tracks, **arguments)
 
 
 def test_bad_frames(tracks):
     with pytest.raises(InputError, match=r"must be a GeoDataFrame of geopandas, got a pandas\.DataFrame"):
-        quiet(pd.DataFrame({"a": [1]}))
+        release(pd.DataFrame({"a": [1]}))
     with pytest.raises(AttributeError, match="needs a GeoDataFrame"):
         pd.DataFrame({"a": [1]}).tracs  # noqa: B018
     with pytest.raises(InputError, match="no active geometry"):
-        quiet(gpd.GeoDataFrame({"a": [1]}))
+        release(gpd.GeoDataFrame({"a": [1]}))
     with pytest.raises(CRSError, match="has no CRS; say which one"):
-        quiet(tracks.set_crs(None, allow_override=True))
+        release(tracks.set_crs(None, allow_override=True))
     polygons = tracks.set_geometry(shapely.buffer(tracks.geometry.values, 0.001))
     with pytest.raises(InputError, match="got 60 Polygon"):
-        quiet(polygons)
+        release(polygons)
     mixed = pd.concat([tracks, tracks.iloc[:2].set_geometry([shapely.LineString([(139.6, 35.6), (139.7, 35.7)])] * 2)])
     with pytest.raises(InputError, match="got 60 Point, 2 LineString"):
-        quiet(gpd.GeoDataFrame(mixed, crs=4326))
+        release(gpd.GeoDataFrame(mixed, crs=4326))
     twice = pd.concat([tracks, tracks[["person"]]], axis=1)
     with pytest.raises(InputError, match="2 columns named 'person'"):
-        quiet(twice, **COLUMNS)
+        release(twice, **COLUMNS)
     nan = tracks.copy()
     nan.loc[nan.index[4], "geometry"] = shapely.Point(math.nan, 35.7)
     with pytest.raises(InputError, match=rf"1 row\(s\) have NaN or infinite coordinates, e.g. {nan.index[4]}"):
-        quiet(nan)
+        release(nan)
 
 
 def test_bad_trajectories_and_times(tracks):
@@ -497,31 +496,31 @@ def test_bad_trajectories_and_times(tracks):
     lost = tracks.copy()
     lost.loc[label, "person"] = None
     with pytest.raises(InputError, match=rf"1 row\(s\) have no value in the trajectory column 'person', e.g. {label}"):
-        quiet(lost, **COLUMNS)
+        release(lost, **COLUMNS)
     late = tracks.copy()
     late.loc[label, "t"] = pd.NaT
     with pytest.raises(InputError, match=rf"1 row\(s\) have no value in the time column 't', e.g. {label}"):
-        quiet(late, **COLUMNS)
+        release(late, **COLUMNS)
     zones = tracks["t"].dt.tz_localize("UTC").astype(object)
     zones.iloc[0] = zones.iloc[0].tz_convert("Asia/Tokyo")
     naive = tracks["t"].astype(object)
     naive.iloc[0] = naive.iloc[0].tz_localize("UTC")
     for times in (zones, naive, tracks["t"].astype(str) + ["+09:00", "+00:00"] * 30, "noon", True):
         with pytest.raises(InputError, match="The time column 't'"):
-            quiet(tracks.assign(t=times), **COLUMNS)
+            release(tracks.assign(t=times), **COLUMNS)
 
 
 def test_identical_locations_without_a_domain(tracks):
     same = tracks.assign(geometry=[shapely.Point(139.7, 35.7)] * len(tracks)).set_crs(4326)
     for frame in (same, tracks.iloc[:1]):
         with pytest.raises(DomainError, match="cannot be fitted: the locations span no area"):
-            quiet(frame, domain=None)
+            release(frame, domain=None)
 
 
 @pytest.mark.parametrize("eps", [1e-9, 600])
 @pytest.mark.parametrize("method", METHODS)
 def test_extreme_eps(tracks, eps, method):
-    private = quiet(tracks, eps, method=method, **COLUMNS)
+    private = release(tracks, eps, method=method, **COLUMNS)
     ae = tracks.tracs.compare(private)["ae"]
     assert ae > 5000 if eps < 1 else ae < 0.01
     assert not private.geometry.geom_equals(tracks.geometry).any()

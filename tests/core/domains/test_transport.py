@@ -12,6 +12,7 @@ from geotracs.core.domains.border import SIDE
 from geotracs.core.domains.transport import FLOOR
 from tests.core.domains.shapes import SHAPES, X, Y
 from tests.drawing import run
+from tests.helpers import FALSE_ALARM
 
 METRES = {name: affinity.scale(shape, 9e4, 1.1e5, origin=(X, Y)) for name, shape in SHAPES.items()}
 
@@ -58,7 +59,7 @@ def test_uniform_noise_follows_the_density(first):
     expected = n * density.reshape(16, SIDE // 16, 16, SIDE // 16).sum(axis=(1, 3))
     xy = chart.from_unit(np.random.default_rng(3).random((n, 2)))
     observed = np.histogram2d(*xy.T, bins=16, range=[[-3, 5], [10, 14]])[0]
-    assert np.sum((observed - expected) ** 2 / expected) < chi2.isf(1e-6, 255)
+    assert np.sum((observed - expected) ** 2 / expected) < chi2.isf(FALSE_ALARM, 255)
 
 
 def test_no_place_of_the_region_is_left_out():

@@ -6,7 +6,7 @@ import pytest
 from geotracs import InputError
 from geotracs.core.mechanisms import Exponential
 from geotracs.core.mechanisms.weighted import HEAVIEST
-from tests.core.mechanisms.test_lattice import EPSILONS, exp_bounds
+from tests.core.mechanisms.exact import EPSILONS, exp_bounds
 
 
 @pytest.mark.parametrize("eps", EPSILONS)

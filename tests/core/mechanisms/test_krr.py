@@ -1,4 +1,4 @@
-from fractions import Fraction
+import itertools
 
 import numpy as np
 import pytest
@@ -6,25 +6,22 @@ from scipy.stats import chi2
 
 from geotracs import InputError
 from geotracs.core.mechanisms import RandomizedResponse
-from geotracs.core.mechanisms.lattice import WORDS
-from tests.core.mechanisms.test_lattice import EPSILONS, exp_bounds
-
-FALSE_ALARM = 1e-6
+from tests.core.mechanisms.exact import EPSILONS, check_threshold
+from tests.helpers import FALSE_ALARM
 
 
-@pytest.mark.parametrize("eps", EPSILONS)
-@pytest.mark.parametrize("k", [2, 3, 6, 7798, 2**32])
-def test_truth_is_the_largest_that_is_private(eps, k):
-    if eps < 1e-15 and k not in (2, 2**32):
+def test_truth_is_the_largest_that_is_private():
+    for eps, k in itertools.product(EPSILONS[1:], (2, 3, 6, 7798, 2**32)):
+        check_threshold(RandomizedResponse(eps, k).threshold, eps, 1, k)
+
+
+def test_an_epsilon_too_small_for_the_words_is_refused():
+    """Unless the words can be divided evenly."""
+    for k in (3, 6, 7798):
         with pytest.raises(InputError, match="`eps` is too small for exact draws among"):
-            RandomizedResponse(eps, k)
-        return
-    t = RandomizedResponse(eps, k).threshold
-    low, high = exp_bounds(eps)
-    assert Fraction(t) <= low * Fraction(WORDS - t, k - 1)
-    assert Fraction(t + 1) > high * Fraction(WORDS - t - 1, k - 1)
-    assert Fraction(WORDS - t, k - 1) <= low * t  # and no other value is likelier than it may be
-    assert 0 < t < WORDS
+            RandomizedResponse(1e-300, k)
+    for k in (2, 2**32):
+        check_threshold(RandomizedResponse(1e-300, k).threshold, 1e-300, 1, k)
 
 
 @pytest.mark.parametrize(("eps", "k"), [(0.5, 2), (2.0, 6), (4.0, 50)])

@@ -1,3 +1,4 @@
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -14,82 +15,23 @@ from geotracs.core.mechanisms.lattice import (
     threshold,
     uniform,
 )
-
-EPSILONS = [
-    1e-300,
-    1e-12,
-    1e-6,
-    1e-3,
-    0.1,
-    0.5,
-    1.0,
-    2.0,
-    3.3,
-    4.0,
-    7.5,
-    10.0,
-    20.0,
-    44.0,
-    45.0,
-    100.0,
-    300.0,
-    600.0,
-    699.9,
-]
+from tests.core.mechanisms.exact import EPSILONS, Script, check_threshold, exp_bounds
 
 
-def exp_bounds(eps):
-    """Rational bounds of exp(eps), by the Taylor series of exp(eps / 2**k) and squaring: not as the library does."""
-    halvings = max(0, int(eps).bit_length() + 8)
-    x = Fraction(eps) / 2**halvings
-    term, low = Fraction(1), Fraction(1)
-    for k in range(1, 60):
-        term = term * x / k
-        low += term
-    high = low + 2 * term
-    precision = 10**400
-    for _ in range(halvings):
-        low, high = low * low, high * high
-        low = Fraction(int(low * precision), precision)
-        high = Fraction(int(high * precision) + 1, precision)
-    return low, high
+def test_threshold_is_the_largest_that_is_private():
+    for eps, window, periodic in itertools.product(EPSILONS, ("ogpm", "r-sw"), (False, True)):
+        mechanism = Piecewise(eps, window, periodic=periodic)
+        assert isinstance(mechanism.window, int)
+        assert 1 <= mechanism.window < mechanism.cells == CELLS
+        check_threshold(mechanism.threshold, eps, mechanism.window, CELLS)
 
 
-class Script:
-    """A generator that returns given words, one at a time."""
-
-    def __init__(self, *words):
-        self.words = [np.asarray(word) for word in words]
-
-    def integers(self, low, high, n, dtype, endpoint):
-        word = self.words.pop(0)
-        assert len(word) == n
-        return word.astype(dtype)
-
-
-@pytest.mark.parametrize("eps", EPSILONS)
-@pytest.mark.parametrize("window", ["ogpm", "r-sw"])
-@pytest.mark.parametrize("periodic", [False, True])
-def test_threshold_is_the_largest_that_is_private(eps, window, periodic):
-    mechanism = Piecewise(eps, window, periodic=periodic)
-    w, t = mechanism.window, mechanism.threshold
-    low, high = exp_bounds(eps)
-    assert isinstance(w, int)
-    assert isinstance(t, int)
-    assert 1 <= w < mechanism.cells == CELLS
-    assert Fraction(t, w) <= low * Fraction(WORDS - t, CELLS - w)
-    assert Fraction(t + 1, w) > high * Fraction(WORDS - t - 1, CELLS - w)
-    # The other way round: the outside is never likelier than the inside.
-    assert Fraction(t, w) >= Fraction(WORDS - t, CELLS - w)
-    assert 0 < t < WORDS
-
-
-@pytest.mark.parametrize("eps", EPSILONS)
-def test_exp_lower_bound_is_below_and_close(eps):
-    low, high = exp_bounds(eps)
-    bound = exp_lower_bound(eps)
-    assert 1 <= bound <= high
-    assert 1 - bound / low < Fraction(1, 10**55)
+def test_exp_lower_bound_is_below_and_close():
+    for eps in EPSILONS:
+        low, high = exp_bounds(eps)
+        bound = exp_lower_bound(eps)
+        assert 1 <= bound <= high
+        assert 1 - bound / low < Fraction(1, 10**55)
 
 
 def test_threshold_of_every_eps_of_an_array_is_that_of_the_number():

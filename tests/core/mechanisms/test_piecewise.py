@@ -7,8 +7,8 @@ from scipy.stats import chi2
 from geotracs import InputError
 from geotracs.core.mechanisms import Piecewise
 from geotracs.core.mechanisms.lattice import CELLS, cells_of
+from tests.helpers import FALSE_ALARM
 
-FALSE_ALARM = 1e-6
 WINDOWS = ["ogpm", "r-sw"]
 DOMAINS = [False, True]
 

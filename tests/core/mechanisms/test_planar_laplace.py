@@ -4,8 +4,7 @@ from scipy.stats import chi2, gamma
 
 from geotracs import InputError
 from geotracs.core.mechanisms import PlanarLaplace
-
-FALSE_ALARM = 1e-6
+from tests.helpers import FALSE_ALARM
 
 
 def noise(rate, n, seed=0, at=0.0):

@@ -1,4 +1,4 @@
-from fractions import Fraction
+import itertools
 
 import numpy as np
 import pytest
@@ -7,20 +7,15 @@ from scipy.stats import chi2
 from geotracs import InputError
 from geotracs.core.mechanisms import Sectors
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of
-from tests.core.mechanisms.test_lattice import EPSILONS, exp_bounds
+from tests.core.mechanisms.exact import EPSILONS, check_threshold
+from tests.helpers import FALSE_ALARM
 
-FALSE_ALARM = 1e-6
 
-
-@pytest.mark.parametrize("eps", EPSILONS)
-@pytest.mark.parametrize("k", [2, 3, 6, 12, 2**16])
-def test_threshold_is_the_largest_that_is_private(eps, k):
-    mechanism = Sectors(eps, k)
-    w, t = mechanism.window, mechanism.threshold
-    assert w == CELLS // k
-    low, high = exp_bounds(eps)
-    assert Fraction(t, w) <= low * Fraction(WORDS - t, CELLS - w)
-    assert Fraction(t + 1, w) > high * Fraction(WORDS - t - 1, CELLS - w)
+def test_threshold_is_the_largest_that_is_private():
+    for eps, k in itertools.product(EPSILONS, (2, 3, 6, 12, 2**16)):
+        mechanism = Sectors(eps, k)
+        assert mechanism.window == CELLS // k
+        check_threshold(mechanism.threshold, eps, mechanism.window, CELLS)
 
 
 @pytest.mark.parametrize("k", [2, 6, 7])

@@ -10,7 +10,7 @@ from geotracs.core.mechanisms import Exponential, Slopes
 from geotracs.core.mechanisms.weighted import HEAVIEST
 from geotracs.core.methods.calibrated import divide
 from geotracs.core.methods.sizes import diameter, distances
-from tests.core.mechanisms.test_lattice import exp_bounds
+from tests.core.mechanisms.exact import exp_bounds
 
 
 def clustered(rng, count):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from geotracs.core.mechanisms import Staircase, staircase
-from tests.core.mechanisms.test_lattice import EPSILONS, exp_bounds
+from tests.core.mechanisms.exact import EPSILONS, exp_bounds
 
 
 def mixed_groups(seed, count=9, groups=3):

@@ -1,3 +1,4 @@
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -7,22 +8,24 @@ from scipy.stats import chi2
 from geotracs import InputError
 from geotracs.core.mechanisms import RandomizedResponse, Subset
 from geotracs.core.mechanisms.lattice import WORDS
-from tests.core.mechanisms.test_lattice import EPSILONS, exp_bounds
+from tests.core.mechanisms.exact import EPSILONS, check_threshold
+from tests.helpers import FALSE_ALARM
 
 
-@pytest.mark.parametrize("eps", EPSILONS)
-@pytest.mark.parametrize(("k", "m"), [(1, 2), (1, 10_000), (3, 7), (5000, 10_000), (9_999, 10_000)])
-def test_threshold_is_the_largest_that_is_private(eps, k, m):
-    if eps < 1e-15 and (k, m) != (5000, 10_000) and m > 2:
+def test_threshold_is_the_largest_that_is_private():
+    for eps, (k, m) in itertools.product(EPSILONS[1:], [(1, 2), (1, 10_000), (3, 7), (5000, 10_000), (9_999, 10_000)]):
+        t = Subset(eps, k, m).threshold
+        check_threshold(t, eps, k, m)
+        assert Fraction(t, k) >= Fraction(WORDS - t, m - k)
+
+
+def test_an_epsilon_too_small_for_the_words_is_refused():
+    """Unless the words can be divided evenly."""
+    for k, m in [(1, 10_000), (3, 7), (9_999, 10_000)]:
         with pytest.raises(InputError, match="`eps` is too small for exact draws among"):
-            Subset(eps, k, m)
-        return
-    t = Subset(eps, k, m).threshold
-    low, high = exp_bounds(eps)
-    assert Fraction(t, k) <= low * Fraction(WORDS - t, m - k)
-    assert Fraction(t + 1, k) > high * Fraction(WORDS - t - 1, m - k)
-    assert Fraction(t, k) >= Fraction(WORDS - t, m - k)
-    assert 0 < t < WORDS
+            Subset(1e-300, k, m)
+    for k, m in [(1, 2), (5000, 10_000)]:
+        check_threshold(Subset(1e-300, k, m).threshold, 1e-300, k, m)
 
 
 def test_draws_reach_every_value_once_and_the_neighbourhood_first():
@@ -41,14 +44,13 @@ def test_draws_reach_every_value_once_and_the_neighbourhood_first():
 
 
 def test_pmf_and_sampler():
-    """Chi-squared with a false alarm in a million."""
     mechanism, neighbours, n = Subset(1.5, 4, 12), np.array([[0, 3, 4, 11]]), 200_000
     pmf = mechanism.pmf(neighbours[0])
     assert pmf.sum() == pytest.approx(1, abs=1e-12)
     assert pmf.max() / pmf.min() <= np.exp(1.5) * (1 + 1e-12)
     reports = mechanism.apply(neighbours, np.zeros(n, dtype=int), mechanism.draw(n, np.random.default_rng(1)))
     counts = np.bincount(reports, minlength=12)
-    assert np.sum((counts - n * pmf) ** 2 / (n * pmf)) < chi2.isf(1e-6, 11)
+    assert np.sum((counts - n * pmf) ** 2 / (n * pmf)) < chi2.isf(FALSE_ALARM, 11)
 
 
 def test_one_neighbour_is_randomized_response():

@@ -3,9 +3,8 @@ import pytest
 from scipy.stats import chi2
 
 from geotracs.core.mechanisms.weighted import HEAVIEST, MOST, below, draw, probabilities
-from tests.core.mechanisms.test_lattice import Script
-
-FALSE_ALARM = 1e-6
+from tests.core.mechanisms.exact import Script
+from tests.helpers import FALSE_ALARM
 
 
 def test_every_result_is_drawn_by_equally_many_words():

@@ -1,3 +1,4 @@
+import itertools
 import math
 from fractions import Fraction
 
@@ -10,27 +11,21 @@ from geotracs.core.mechanisms import Window
 from geotracs.core.mechanisms import window as module
 from geotracs.core.mechanisms.lattice import WORDS, cells_of
 from geotracs.core.mechanisms.window import PLAIN, SIDE, STRETCHES
-from tests.core.mechanisms.test_lattice import EPSILONS, exp_bounds
+from tests.core.mechanisms.exact import EPSILONS, check_threshold
+from tests.helpers import FALSE_ALARM
 
-FALSE_ALARM = 1e-6
 SIZES = [(0.5, 0.5), (0.3, 0.2), (0.001, 0.9), (1.0, 0.5), (0.0, 0.0)]
 MIXED = np.random.default_rng(0).integers(0, len(STRETCHES), (16, 16))
 
 
-@pytest.mark.parametrize("eps", EPSILONS)
-@pytest.mark.parametrize("size", SIZES)
-def test_threshold_is_the_largest_that_is_private(eps, size):
-    mechanism = Window(eps, *size)
-    w, t, n = mechanism.columns * mechanism.rows, mechanism.threshold, SIDE * SIDE
-    low, high = exp_bounds(eps)
-    assert isinstance(w, int)
-    assert isinstance(t, int)
-    assert mechanism.cells == w <= n // 2
-    assert Fraction(t, w) <= low * Fraction(WORDS - t, n - w)
-    assert Fraction(t + 1, w) > high * Fraction(WORDS - t - 1, n - w)
-    # The other way round: the outside is never likelier than the inside.
-    assert Fraction(t, w) >= Fraction(WORDS - t, n - w)
-    assert 0 < t < WORDS
+def test_threshold_is_the_largest_that_is_private():
+    for eps, size in itertools.product(EPSILONS, SIZES):
+        mechanism = Window(eps, *size)
+        inside, t, cells = mechanism.columns * mechanism.rows, mechanism.threshold, SIDE * SIDE
+        assert isinstance(inside, int)
+        assert mechanism.cells == inside <= cells // 2
+        check_threshold(t, eps, inside, cells)
+        assert Fraction(t, inside) >= Fraction(WORDS - t, cells - inside)
 
 
 @pytest.mark.parametrize("number", range(len(STRETCHES)))

@@ -14,6 +14,7 @@ from geotracs.core.domains.border import SIDE
 from geotracs.core.methods import nearest as module
 from geotracs.core.methods.nearest import Nearest, Neighbourhoods
 from tests.drawing import choose, run
+from tests.helpers import FALSE_ALARM
 
 METHOD = methods.make("nearest")
 
@@ -80,7 +81,7 @@ def test_sampler_follows_the_probabilities():
             METHOD, np.full(n, secret), np.array([0, n]), 2.0, places, Rectangle(0, 0, 1, 1), np.random.default_rng(4)
         )
         expected = n * METHOD.pmf_of_one(secret, None, 2.0, METHOD.prepare(places, 2.0, None))
-        assert np.sum((np.bincount(reports, minlength=40) - expected) ** 2 / expected) < chi2.isf(1e-6, 39)
+        assert np.sum((np.bincount(reports, minlength=40) - expected) ** 2 / expected) < chi2.isf(FALSE_ALARM, 39)
 
 
 def test_epsilon_per_location():

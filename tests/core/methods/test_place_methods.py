@@ -12,8 +12,8 @@ from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
 from geotracs.core.methods import PlaceMethod
 from geotracs.core.methods.sizes import diameter, longest_side
 from tests.drawing import choose
+from tests.helpers import FALSE_ALARM
 
-FALSE_ALARM = 1e-6
 SQUARE = Rectangle(0, 0, 1, 1)
 OVER_PLACES = sorted(name for name, method in methods.METHODS.items() if issubclass(method, PlaceMethod))
 ONE_BY_ONE = ["exponential", "k-rr", "l-srr"]

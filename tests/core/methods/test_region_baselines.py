@@ -12,7 +12,7 @@ from geotracs.core.methods import Method, PlaceMethod
 from geotracs.core.methods.planar_laplace import _mechanism
 from geotracs.core.methods.sizes import width
 from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, walk
-from tests.core.mechanisms.test_lattice import Script
+from tests.core.mechanisms.exact import Script
 from tests.core.methods.test_tracs import SQUARE, average_error, random_tracks, transcription
 from tests.drawing import choose, run
 
