@@ -24,7 +24,7 @@ import shapely
 
 from geotracs import InputError, files, perturb_file
 from tests.fuzz import private, scan
-from tests.helpers import quiet
+from tests.helpers import TERMINAL, prepared, quiet
 
 KINDS = (
     "gpkg", "parquet", "geojson", "geojsonl", "shp", "fgb", "csv", "csv.gz", "tsv", "gml", "tab", "mif", "sqlite",
@@ -376,7 +376,7 @@ def test_a_stopped_run_leaves_no_original_beside_out(secrets, tmp_path, out, num
     ]
     arguments += ["--trajectory", "person", "--time", "t", "--method", "tracs-c"]
     process = subprocess.Popen(
-        [sys.executable, "-c", STOPPED, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        prepared(TERMINAL, "-c", STOPPED, *arguments), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     with process.stdout as said:

@@ -3,7 +3,6 @@
 import signal
 import stat
 import subprocess
-import sys
 import time
 
 import pytest
@@ -12,6 +11,7 @@ import geotracs
 from geotracs import InputError, PrivacyWarning
 from geotracs.release.file import sinks
 from tests.conftest import TOKYO
+from tests.helpers import TERMINAL, prepared
 
 ARGUMENTS = {"domain": TOKYO, "trajectory": "person", "time": "t", "keep": [], "batch_rows": 10, "sort": True}
 
@@ -71,14 +71,14 @@ def test_sorted_rows_are_removed_on_every_way_out(folders, monkeypatch, fail):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_sorted_rows_are_removed_when_the_command_is_stopped(folders, number):
     code = (
-        "import signal, time, geotracs.release.file.sinks as sinks, geotracs.cli as cli\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import time, geotracs.release.file.sinks as sinks, geotracs.cli as cli\n"
         "sinks.write = lambda *a, **k: (print('now', flush=True), time.sleep(60))\n"
         f"cli.main(['perturb', {str(folders / 'in' / 'tracks.parquet')!r}, {str(folders / 'out' / 'private.gpkg')!r}, "
         "'--eps', '4', '--method', 'tracs-d', '--domain', '139,35,140,36', '--trajectory', 'person', '--time', 't', "
         "'--keep', 'none', '--sort', '--batch-rows', '10'])\n"
     )
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = prepared(TERMINAL, "-c", code)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "now\n"
     assert list((folders / "in").glob(".*.sorting"))
     time.sleep(0.2)
