@@ -6,20 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.skips import pytest_sessionfinish, pytest_terminal_summary  # noqa: F401  (hooks)
+
 SHARED = Path(os.environ.get("GEOTRACS_SHARED", Path(__file__).parents[2] / "shared"))
 TOKYO = (139.47, 35.51, 139.92, 35.87)
 CHICAGO = (-87.95, 41.60, -87.50, 42.05)
-
-
-def pytest_terminal_summary(terminalreporter):
-    if os.environ.get("GEOTRACS_FORBID_SKIPS") and terminalreporter.stats.get("skipped"):
-        terminalreporter.write_line("Skipped tests are failures here.", red=True)
-
-
-def pytest_sessionfinish(session, exitstatus):
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if os.environ.get("GEOTRACS_FORBID_SKIPS") and reporter and reporter.stats.get("skipped") and exitstatus == 0:
-        session.exitstatus = 1
 
 
 @pytest.fixture

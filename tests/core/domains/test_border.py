@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+import shapely
+
+from geotracs.core.domains.border import Border
+from tests.core.domains.shapes import SHAPES
+
+
+def cloud(shape, n, seed=0):
+    xmin, ymin, xmax, ymax = shape.bounds
+    rng = np.random.default_rng(seed)
+    margin = 0.1 * max(xmax - xmin, ymax - ymin)
+    return np.column_stack([rng.uniform(xmin - margin, xmax + margin, n), rng.uniform(ymin - margin, ymax + margin, n)])
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_covers_is_shapelys(name):
+    shape = SHAPES[name]
+    xy = np.vstack([cloud(shape, 5000), shapely.get_coordinates(shape)[:500]])
+    assert np.array_equal(Border(shape).covers(xy), shapely.intersects_xy(shape, xy[:, 0], xy[:, 1]))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_nearest_inside_is_the_nearest_point_and_inside(name):
+    shape = SHAPES[name]
+    border = Border(shape)
+    xy = cloud(shape, 1500, seed=1)
+    xy = xy[~border.covers(xy)]
+    found = border.nearest_inside(xy)
+    assert border.covers(found).all()
+    assert shapely.intersects_xy(shape, found[:, 0], found[:, 1]).all()
+    distance = np.hypot(*(found - xy).T)
+    assert distance == pytest.approx(shapely.distance(shape, shapely.points(xy)), abs=1e-7)
+
+
+def test_points_that_are_nowhere_are_not_covered():
+    assert not Border(SHAPES["L"]).covers(np.array([[np.nan, 35.7], [np.inf, 35.7], [139.7, -np.inf]])).any()
