@@ -10,13 +10,15 @@ import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from pathlib import Path
+from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 PACKAGE = str(Path(__file__).parent)
 DEBUG = "GEOTRACS_DEBUG"
 """The environment variable that makes errors show what other libraries said."""
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class GeotracsError(Exception):
@@ -49,7 +51,8 @@ class PrivacyWarning(GeotracsWarning):
 
 def warn(message: str, category: type[Warning] = GeotracsWarning) -> None:
     """Warn at the first caller outside geotracs, however deep the call went."""
-    level, frame = 1, sys._getframe()
+    level = 1
+    frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

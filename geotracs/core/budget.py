@@ -19,15 +19,15 @@ def check_eps(eps: Any) -> float:
     """
     if isinstance(eps, (bool, np.bool_)) or not isinstance(eps, Real):
         raise InputError(f"`eps` must be one number, got {type(eps).__name__}.")
-    eps = float(eps)
-    if not 0 < eps < LARGEST:
+    number = float(eps)
+    if not 0 < number < LARGEST:
         raise InputError(
-            f"`eps` must be greater than 0 and less than {LARGEST:g}, got {eps:g}. Typical values are 1 to 10."
+            f"`eps` must be greater than 0 and less than {LARGEST:g}, got {number:g}. Typical values are 1 to 10."
         )
-    return eps
+    return number
 
 
-def check_share(share: Any, name: str) -> float:
+def check_share(share: float, name: str) -> float:
     """Return a share of epsilon, a number between 0 and 1 (neither included)."""
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
         raise InputError(f"`{name}` must be a number between 0 and 1, neither included, got {quoted(share)}.")

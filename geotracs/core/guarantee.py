@@ -66,9 +66,9 @@ class Guarantee:
     @property
     def per_trajectory(self) -> float | None:
         """Epsilon of the longest trajectory, all its locations together; None if its length is not known."""
-        if self.unit == "location" and self.longest is None:
-            return None
-        return self.epsilon * self.longest if self.unit == "location" else self.epsilon
+        if self.unit != "location":
+            return self.epsilon
+        return None if self.longest is None else self.epsilon * self.longest
 
     @property
     def fitted(self) -> bool:
@@ -102,7 +102,7 @@ class Guarantee:
         if self.unit == "trajectory":
             share = _number(self.epsilon / max(self.longest, 1))
             return f"Epsilon is shared evenly; each location of the longest trajectory ({count}) has {share}."
-        return f"The longest trajectory ({count}) has epsilon {_number(self.per_trajectory)} as a whole."
+        return f"The longest trajectory ({count}) has epsilon {_number(self.epsilon * self.longest)} as a whole."
 
     def _region(self) -> str:
         kind = self.domain.get("kind")

@@ -6,7 +6,7 @@ the first of the set is taken.
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import shapely
@@ -168,7 +168,8 @@ class Grid:
         """Return the cells over these bounds, in a CRS whose unit is that many metres."""
         xmin, ymin, xmax, ymax = bounds
         if self.cell is None:
-            return Cells((xmin, ymin), ((xmax - xmin) / self.nx, (ymax - ymin) / self.ny), (self.nx, self.ny))
+            nx, ny = cast(tuple[int, int], (self.nx, self.ny))
+            return Cells((xmin, ymin), ((xmax - xmin) / nx, (ymax - ymin) / ny), (nx, ny))
         size = self.cell / metres
         if size > max(xmax - xmin, ymax - ymin):
             raise InputError("`cell` is larger than the domain; every report would be the same. Take a smaller one.")

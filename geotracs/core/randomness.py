@@ -124,5 +124,5 @@ class Key:
     def __repr__(self) -> str:
         return "<Key of one release>"
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[type["Key"], tuple[bytes]]:
         return Key, (self._bits,)

@@ -78,7 +78,7 @@ def strawman_as_published(*, repeats: int = 1000, published: str | Path | None =
     experiment, _, _ = SPACES["unit"]
     label, k, setup, rows = "strawman k=6", 6, random_tracks("unit", repeats), []
     for epsilon in EPSILONS:
-        direction, distance = split(epsilon, math.pi / (math.pi + 1))
+        direction, distance = (float(part) for part in split(epsilon, math.pi / (math.pi + 1)))
         leaves = 1 / (k - 1 + math.exp(direction))
         rather = math.log((k - 1) * (1 - leaves) / leaves)
         recipe = Recipe("strawman", {"start": "corner", "direction_share": rather / (rather + distance)})

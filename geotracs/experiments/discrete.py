@@ -218,12 +218,12 @@ def _near(setup: Setup, reports: np.ndarray, recipe: Recipe) -> np.ndarray:
 
 
 def _hotspot_statistic(setup: Setup, formula: bool) -> Statistic:
-    visits = setup.places.nearest(setup.xy)
+    visits = setup.public.nearest(setup.xy)
     places, first, counts = np.unique(visits, return_index=True, return_counts=True)
     spots = places[np.lexsort((first, -counts))[: int(HOT * len(places))]]
 
     def statistic(part: Setup, reports: np.ndarray, recipe: Recipe) -> np.ndarray:
-        before, after = part.places.nearest(part.xy), part.places.nearest(reports)
+        before, after = part.public.nearest(part.xy), part.public.nearest(reports)
         if formula:
             return metrics.hotspot_count_difference(before, after, part.offsets, spots)
         change = np.isin(after, spots).astype(int) - np.isin(before, spots)

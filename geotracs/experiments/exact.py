@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,7 @@ def direction_error(
     drawing: it takes ``abs(2 pi - a - b)`` for the way around the circle instead of ``2 pi - abs(a - b)``, and its k-RR
     leaves the true sector with probability ``1 / (k - 1 + exp(eps))``, for one of k others where there are k - 1.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for label, k in [("tracs-d", None), *((f"strawman k={k}", k) for k in ks)]:
         for epsilon in EPSILONS:
             rng = stream("direction", label, epsilon)
@@ -97,7 +98,7 @@ def exponential_arrangement(*, epsilon: float = 4.0, sides: Sequence[int] = (4, 
     """
     rows = []
     for calibration, side in itertools.product(("textbook", "exact"), sides):
-        method = methods.make("exponential", {"calibration": calibration})
+        method = methods.Exponential(calibration)
         steps = np.linspace(0, 1, side)
         places = np.array(np.meshgrid(steps, steps)).reshape(2, -1).T
         pmf = method.pmf_of_one(0, None, epsilon, method.prepare(places, epsilon, UNIT_SQUARE))
@@ -116,7 +117,7 @@ def _sector(epsilon: float, k: int) -> float:
 
     Two directions of one sector are a third of it apart on average; any two are a quarter of the circle apart.
     """
-    truth = RandomizedResponse(epsilon, k).threshold / WORDS
+    truth = float(RandomizedResponse(epsilon, k).threshold / WORDS)
     same = TURN / k / 3
     other = (k * TURN / 4 - same) / (k - 1)
     return truth * same + (1 - truth) * other

@@ -1,6 +1,7 @@
 """One plot for each experiment: ours as full lines, the published figures as dashes of the same colour."""
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ def _axes() -> Any:
 
 
 def _lines(frame: pd.DataFrame, ax: Any) -> None:
-    for method, part in frame.groupby("method", sort=False):
+    for method, part in _methods(frame):
         colour = COLOURS.get(method)
         if method == LABEL:
             ax.plot(part["epsilon"], part["ours"], color=COLOURS["ngram"], ls=":", label=method)
@@ -100,6 +101,10 @@ def _lines(frame: pd.DataFrame, ax: Any) -> None:
     ax.legend(fontsize="small", ncols=1 + (frame["method"].nunique() > 4))
 
 
+def _methods(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    return ((str(method), part) for method, part in frame.groupby("method", sort=False))
+
+
 def _split(frame: pd.DataFrame, ax: Any) -> None:
     for epsilon, part in frame.groupby("epsilon"):
         ax.errorbar(part["share"], part["ours"], part["se"], marker="o", ms=3, label=f"epsilon {epsilon:g}")
@@ -110,7 +115,7 @@ def _split(frame: pd.DataFrame, ax: Any) -> None:
 
 
 def _sectors(frame: pd.DataFrame, ax: Any) -> None:
-    for method, part in frame.groupby("method", sort=False):
+    for method, part in _methods(frame):
         ax.plot(part["epsilon"], part["size"], color=COLOURS.get(method), label=f"{method}, size")
         ax.plot(part["epsilon"], part["probability"], color=COLOURS.get(method), ls=":", label=f"{method}, probability")
     ax.set_xlabel("epsilon of the direction")
@@ -119,7 +124,7 @@ def _sectors(frame: pd.DataFrame, ax: Any) -> None:
 
 
 def _growth(frame: pd.DataFrame, ax: Any) -> None:
-    for method, part in frame.groupby("method", sort=False):
+    for method, part in _methods(frame):
         ax.loglog(part["places"], part["ours"], color=COLOURS.get(method), marker="o", label=method)
     ax.set_xlabel("places")
     ax.set_ylabel("milliseconds per location")

@@ -19,7 +19,7 @@ def ngram_as_published(experiment: str, setup: Setup) -> pd.DataFrame:
     What can be reported depends on the secret, and so does the sensitivity by which its scores are divided; no epsilon
     bounds what that tells.
     """
-    places, secret = np.unique(setup.places.nearest(setup.xy), return_inverse=True)
+    places, secret = np.unique(setup.public.nearest(setup.xy), return_inverse=True)
     parts = [_mean_errors(setup, places[first : first + AT_ONCE]) for first in range(0, len(places), AT_ONCE)]
     rows = []
     for epsilon, errors in zip(EPSILONS, np.concatenate(parts, axis=1), strict=True):
@@ -30,7 +30,8 @@ def ngram_as_published(experiment: str, setup: Setup) -> pd.DataFrame:
 
 def _mean_errors(setup: Setup, secrets: np.ndarray) -> np.ndarray:
     """Return the mean error of each secret place, a row for each epsilon."""
-    x, y = (setup.places.xy[secrets, axis, None] - setup.places.xy[:, axis] for axis in (0, 1))
+    xy = setup.public.xy
+    x, y = (xy[secrets, axis, None] - xy[:, axis] for axis in (0, 1))
     away, error = np.hypot(x, y), np.hypot(x * setup.scale[0], y * setup.scale[1])
     reached = away <= REACH
     score = away / (2 * np.where(reached, away, 0).max(axis=1, keepdims=True))

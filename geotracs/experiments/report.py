@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -139,7 +140,7 @@ def run_section(
     section: Section, data: str | Path | None, published: str | Path | None, *, quick: bool = False
 ) -> pd.DataFrame:
     """Make one experiment."""
-    arguments = {}
+    arguments: dict[str, Any] = {}
     if section.repeats:
         arguments["repeats"] = _repeats(section, quick)
     if section.published:
@@ -155,7 +156,7 @@ def agreement(frame: pd.DataFrame) -> str:
     if rows.empty:
         return ""
     apart = rows["ours"] / rows["published"] - 1
-    errors = (rows["ours"] - rows["published"]).abs() / np.hypot(rows["se"], rows["published_se"])
+    errors: pd.Series = (rows["ours"] - rows["published"]).abs() / np.hypot(rows["se"], rows["published_se"])
     return (
         f"TraCS: at most {apart.abs().max():.1%} from the published figures, "
         f"{errors.max():.1f} standard errors of the difference."
@@ -219,7 +220,7 @@ def _section_text(
         explained = continuous.strawman_as_published(repeats=_repeats(section, quick), published=published)
         lines += ["The strawman with the published flips, and the epsilon that it spends:"]
         lines += [markdown(explained[["epsilon", "spent", "published", "ours", "se"]])]
-    if section.key == "hotspots":
+    if section.key == "hotspots" and data is not None:
         formula = discrete.hotspots(data, repeats=_repeats(section, quick), formula=True)
         lines += ["The paper's formula:", wide(formula)]
     lines.append(f"![{section.key}]({image})\n")

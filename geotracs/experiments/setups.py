@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -98,6 +98,11 @@ class Setup:
         """The number of locations of each track."""
         return np.diff(self.offsets)
 
+    @property
+    def public(self) -> Points:
+        """The public places, for experiments that have some."""
+        return cast(Points, self.places)
+
     def parts(self, runs: int) -> Iterator[Self]:
         """Return the tracks of so many runs, in parts that fit into memory: fresh ones, or the same again and again."""
         if self.fresh:
@@ -159,11 +164,11 @@ def measure(
         ``ours``, ``se``, and ``published_se``: the standard error of as few runs as the published figures come from.
     """
     repeats = min(repeats, recipe.repeats or repeats)
-    values = []
+    found = []
     for part in setup.parts(repeats):
         epsilons = eps(part) if callable(eps) else eps
-        values.append(statistic(part, part.reports(recipe, epsilons, rng), recipe))
-    values = np.concatenate(values).reshape(repeats, -1)
+        found.append(statistic(part, part.reports(recipe, epsilons, rng), recipe))
+    values = np.concatenate(found).reshape(repeats, -1)
     if setup.fresh:
         values = values.mean(axis=1, keepdims=True)
     # Fixed tracks are perturbed independently, so the variances of their means add up.

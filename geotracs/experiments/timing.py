@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,7 @@ def time_table(data: str | Path, *, recipes: Mapping[str, Recipe] = DISCRETE, re
         {"method": label, "published": MILLISECONDS.get(label), "ours": _milliseconds(setup, label, recipe, repeats)}
         for label, recipe in recipes.items()
     ]
-    frame = pd.DataFrame(rows).assign(experiment="time-table", space="tky", places=setup.places.count)
+    frame = pd.DataFrame(rows).assign(experiment="time-table", space="tky", places=setup.public.count)
     return frame.assign(times_tracs_c=frame["ours"] / frame.loc[frame["method"] == "tracs-c", "ours"].iloc[0])
 
 
@@ -45,7 +46,7 @@ def growth(*, sizes: Sequence[int] = SIZES, recipes: Mapping[str, Recipe] = GROW
     TraCS draws in constant time and looks the nearest place up in a tree, in logarithmic time. The exponential
     mechanism of ngram and atp scores every place for every location, so its time grows with their number.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for places in sizes:
         xy = uniform(stream("growth", places), places)
         at = xy[:LOCATIONS]
@@ -60,8 +61,8 @@ def growth(*, sizes: Sequence[int] = SIZES, recipes: Mapping[str, Recipe] = GROW
 
 def _milliseconds(setup: Setup, label: str, recipe: Recipe, repeats: int) -> float:
     """Return the best of several calls, per location, after one that compiles and warms up."""
-    most = LOCATIONS if recipe.name.startswith("tracs") else int(WORK / setup.places.count)
-    tracks = max(1, np.searchsorted(setup.offsets, most, side="right") - 1)
+    most = LOCATIONS if recipe.name.startswith("tracs") else int(WORK / setup.public.count)
+    tracks = max(1, int(np.searchsorted(setup.offsets, most, side="right")) - 1)
     end = setup.offsets[: tracks + 1]
     if recipe.name.startswith("tracs"):
         times = max(1, LOCATIONS // end[-1])

@@ -2,13 +2,14 @@
 
 import functools
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyproj
 from pyproj.crs import ProjectedCRS
 from pyproj.crs.coordinate_operation import (
     AzimuthalEquidistantConversion,
+    CoordinateOperation,
     EquidistantCylindricalConversion,
     LambertAzimuthalEqualAreaConversion,
 )
@@ -72,7 +73,7 @@ def working_crs(crs: pyproj.CRS, bounds: Bounds) -> pyproj.CRS:
         )
     middle_lon, middle_lat = (west + width / 2 + 180) % 360 - 180, (south + north) / 2
     if _is_city(width, south, north):
-        conversion = EquidistantCylindricalConversion(
+        conversion: CoordinateOperation = EquidistantCylindricalConversion(
             latitude_first_parallel=middle_lat, longitude_natural_origin=middle_lon
         )
     else:
@@ -114,7 +115,7 @@ def centred_crs(crs: pyproj.CRS, centre: tuple[float, float]) -> pyproj.CRS:
 
 def in_degrees(crs: pyproj.CRS) -> pyproj.CRS:
     """Return the CRS of longitude and latitude in degrees that ``crs`` is based on."""
-    base = crs if crs.is_geographic else crs.geodetic_crs
+    base = crs if crs.is_geographic else cast(pyproj.CRS, crs.geodetic_crs)
     return base if abs(degrees_per_unit(base) - 1) < 1e-9 else parse("EPSG:4326")
 
 
@@ -144,7 +145,8 @@ def metres_between(crs: pyproj.CRS, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         a, b = transform(a, crs, crs.geodetic_crs), transform(b, crs, crs.geodetic_crs)
     degrees = degrees_per_unit(crs.geodetic_crs)
     a, b = a * degrees, b * degrees
-    return np.asarray(crs.get_geod().inv(a[:, 0], a[:, 1], b[:, 0], b[:, 1])[2])
+    geod = cast(pyproj.Geod, crs.get_geod())  # there is one wherever there is a geodetic CRS
+    return np.asarray(geod.inv(a[:, 0], a[:, 1], b[:, 0], b[:, 1])[2])
 
 
 def usual(crs: pyproj.CRS, xy: np.ndarray) -> list[pyproj.CRS]:

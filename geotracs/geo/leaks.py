@@ -54,11 +54,15 @@ def warn_of_columns(
     Every column and index level is searched for the coordinates of its rows. All but the trajectory and the time are
     also searched for labels that pin locations down, such as the id of a venue.
     """
-    released = [(f"The kept column {name!r}", gdf[name], name) for name in names]
+    released: list[tuple[str, pd.Series, str | None]] = [
+        (f"The kept column {name!r}", gdf[name], name) for name in names
+    ]
     if not isinstance(gdf.index, pd.RangeIndex):
         levels = gdf.index.to_frame(index=False)
         released += [(f"The index level {name!r}", values, None) for name, values in levels.items()]
-    rows = Rows.of(gdf, trajectory, time) if released else None
+    if not released:
+        return
+    rows = Rows.of(gdf, trajectory, time)
     for what, values, name in released:
         label = name is None or name not in (trajectory, time)
         if holds_locations(rows, values, only_equal=not label and name == time):
@@ -152,8 +156,8 @@ def holds_locations(rows: Rows, values: pd.Series, only_equal: bool = False) -> 
         return False
     if values.dtype.kind in "iuf":
         return _tell(rows, values.to_numpy(dtype=np.float64, na_value=np.nan), only_equal)
-    values = values.tolist()
-    return _are_geometries(values) or any(_tell(rows, found, only_equal) for found in _numbers_in(values))
+    objects = values.tolist()
+    return _are_geometries(objects) or any(_tell(rows, found, only_equal) for found in _numbers_in(objects))
 
 
 def pinned_share(rows: Rows, values: pd.Series) -> float:
@@ -235,7 +239,7 @@ def _unexplained(numbers: np.ndarray, by: np.ndarray) -> float:
 
 def _are_geometries(values: list[Any]) -> bool:
     """Whether some values are geometries: objects, well-known text, or well-known binary as bytes or digits."""
-    binary = [bytes(value) for value in values if isinstance(value, (bytes, bytearray, memoryview))]
+    binary: list[bytes | str] = [bytes(value) for value in values if isinstance(value, (bytes, bytearray, memoryview))]
     texts = [value for value in values if isinstance(value, str)]
     if any(isinstance(value, BaseGeometry) for value in values) or any(_WKT.match(text) for text in texts):
         return True

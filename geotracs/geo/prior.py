@@ -1,7 +1,7 @@
 """The ``prior=`` argument: from public points, areas or a raster to the weights of a grid over the region."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
@@ -86,7 +86,7 @@ def _of_points(xy: np.ndarray, numbers: np.ndarray, low: np.ndarray, high: np.nd
 def _of_areas(shapes: np.ndarray, numbers: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Spread the number of each area over the cells whose middle is in it; without any, put it where it is."""
     middles = _middles(low, high, 1)
-    area, cell = shapely.STRtree(shapely.points(middles)).query(shapes, predicate="intersects")
+    area, cell = shapely.STRtree(cast(np.ndarray, shapely.points(middles))).query(shapes, predicate="intersects")
     cells = np.prod((high - low) / SIDE)
     density = numbers / np.maximum(shapely.area(shapes), 1e-300)
     found = np.bincount(cell, weights=(density * cells)[area], minlength=SIDE * SIDE).reshape(SIDE, SIDE)

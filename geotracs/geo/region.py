@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
@@ -17,6 +17,7 @@ import geotracs.geo.crs as crs_
 import geotracs.geo.prior as priors
 from geotracs.core.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle, Transport
 from geotracs.core.domains.polygon import FITS
+from geotracs.core.domains.transport import Base
 from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, quoted, warn
 from geotracs.geo.originals import Originals
 
@@ -76,7 +77,8 @@ class Region:
         """Return degrees with the longitudes counted on as in the shape; other coordinates as they are."""
         if not self.data_crs.is_geographic:
             return xy
-        middle, turn = (self.shape.bounds[0] + self.shape.bounds[2]) / 2, crs_.turn(self.data_crs)
+        west, _, east, _ = cast(BaseGeometry, self.shape).bounds
+        middle, turn = (west + east) / 2, crs_.turn(self.data_crs)
         xy = xy.copy(order="F")
         xy[:, 0] = middle + (xy[:, 0] - middle + turn / 2) % turn - turn / 2
         return xy
@@ -93,6 +95,7 @@ class Region:
             if self.data_crs.is_geographic:
                 ring[:, 0] = np.unwrap(ring[:, 0], period=turn)
             shape = shapely.Polygon(ring)
+        shape = cast(BaseGeometry, shape)  # every other region has one
         return shape if crs in (None, self.data_crs) else gpd.GeoSeries([shape], crs=self.data_crs).to_crs(crs).iloc[0]
 
     def leave(self, xy: np.ndarray) -> np.ndarray:
@@ -100,8 +103,9 @@ class Region:
         same = self.crs == self.data_crs
         if self.shape is None or (same and not isinstance(self.domain, Parallelogram)):
             return crs_.transform(xy, self.crs, self.data_crs)
-        polygon = isinstance(self.domain, Polygon)
-        unsure = np.flatnonzero(~self.domain.border.surely_covers(xy)) if polygon else np.arange(len(xy))
+        unsure = np.arange(len(xy))
+        if isinstance(self.domain, Polygon):
+            unsure = np.flatnonzero(~self.domain.border.surely_covers(xy))
         xy = self._unwrapped(crs_.transform(xy, self.crs, self.data_crs))
         if isinstance(self.domain, Rectangle):
             Rectangle(*self.shape.bounds).project_inside(xy)
@@ -148,13 +152,15 @@ def resolve(
     region = _region(domain, data, "envelope" if charted else fit, crs, error)
     if charted and isinstance(region.domain, Globe):
         raise DomainError('The globe has a chart of its own; leave out `prior` and fit="transport".')
-    weights, record = None, {"fit": "transport"}
+    weights: np.ndarray | None = None
+    record: dict[str, Any] = {"fit": "transport"}
+    base = cast(Base, region.domain)
     if prior is not None:
-        weights, record["prior"] = priors.weights(prior, weight, region.domain, region.crs, data)
+        weights, record["prior"] = priors.weights(prior, weight, base, region.crs, data)
     if charted or (fit == "best" and isinstance(region.domain, Polygon)):
-        both = [Transport(region.domain, weights, first=axis) for axis in (0, 1)]
+        both = [Transport(base, weights, first=axis) for axis in (0, 1)]
         best = both[0] if error is None else min(both, key=error)
-        if charted or error(best) < error(region.domain):
+        if charted or (error is not None and error(best) < error(region.domain)):
             return replace(region, transport=best, record=region.record | record)
     return region
 
@@ -175,7 +181,7 @@ def _region(domain: Any, data: Originals, fit: str, crs: Any, error: Callable[[D
         )
     bounds = _wrapped(shape.bounds, data.crs)
     working = working or crs_.working_crs(data.crs, shape.bounds)
-    if fit == "best":
+    if fit == "best" and error is not None:
         fitted_ways = {way: _planar(domain, shape, data.crs, working, way)[0] for way in FITS}
         fit = min(FITS, key=lambda way: error(fitted_ways[way]))
     planar, kind = _planar(domain, shape, data.crs, working, fit)
@@ -253,7 +259,7 @@ def _extent(data: Originals) -> BaseGeometry:
         "report reveals something of it. Give a public region, e.g. domain=(xmin, ymin, xmax, ymax).",
         PrivacyWarning,
     )
-    bounds = data.bounds
+    bounds = cast(crs_.Bounds, data.bounds)  # known wherever a region may be fitted
     if not (bounds[0] < bounds[2] and bounds[1] < bounds[3]):
         raise DomainError(
             "`domain` cannot be fitted: the locations span no area. Give a public region, e.g. "
@@ -285,7 +291,7 @@ def _shape(domain: Any, crs: pyproj.CRS) -> BaseGeometry:
     )
 
 
-def _box(bbox: Sequence[float], crs: pyproj.CRS) -> BaseGeometry:
+def _box(bbox: Sequence[float] | np.ndarray, crs: pyproj.CRS) -> BaseGeometry:
     if len(bbox) != 4 or not all(isinstance(value, Real) for value in bbox):
         raise DomainError("`domain` as a bounding box needs four numbers: (xmin, ymin, xmax, ymax).")
     xmin, ymin, xmax, ymax = (float(value) for value in bbox)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 import shapely
 
 import geotracs.geo.crs as crs_
-from geotracs.core.domains import Disc, Globe
+from geotracs.core.domains import Disc, Globe, WithHalfPlanes
 from geotracs.core.places import Cells, Grid, Points, Shapes
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
 from geotracs.geo.originals import Originals, derived_from
@@ -155,4 +155,4 @@ def _outline(region: Region) -> shapely.Polygon:
     """Return the rectangle or the disc in which the mechanisms work."""
     if isinstance(region.domain, Disc):
         return shapely.Point(region.domain.centre).buffer(region.domain.radius)
-    return shapely.Polygon(region.domain.frame.vertices)
+    return shapely.Polygon(cast(WithHalfPlanes, region.domain).frame.vertices)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 import geopandas as gpd
 import numpy as np
@@ -71,7 +72,8 @@ class Tracks:
     @property
     def rows(self) -> np.ndarray:
         """Which row of the frame each of `xy` is in."""
-        rows = np.repeat(np.arange(len(self.geometry)), shapely.get_num_coordinates(self.geometry))
+        geometry = self._geometry()
+        rows = np.repeat(np.arange(len(geometry)), shapely.get_num_coordinates(geometry))
         return rows if self.order is None else rows[self.order]
 
     @property
@@ -126,15 +128,20 @@ class Tracks:
     def rebuild(self, xy: np.ndarray) -> np.ndarray:
         """Return the geometries with other coordinates; missing and empty ones stay as they are."""
         xy = self.in_frame_order(xy)
-        rebuilt = self.geometry.copy()
+        geometry = self._geometry()
+        rebuilt = geometry.copy()
         if not self.present.any():
             return rebuilt
         if self.are_lines:
-            rebuilt[self.present] = shapely.set_coordinates(shapely.force_2d(self.geometry[self.present]), xy)
+            rebuilt[self.present] = shapely.set_coordinates(shapely.force_2d(geometry[self.present]), xy)
         else:
             with _no_garbage():
                 rebuilt[self.present] = shapely.points(xy)
         return rebuilt
+
+    def _geometry(self) -> np.ndarray:
+        """Return the frame's geometries, for what is never asked of points that come as coordinates."""
+        return cast(np.ndarray, self.geometry)
 
     def _row_order(self) -> np.ndarray | slice:
         rows = _row_order(self.codes, self.times)

@@ -1,6 +1,7 @@
 """A generated city to try things on: no download, no real person."""
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
 
 import geopandas as gpd
 import numpy as np
@@ -163,7 +164,8 @@ def _follow(trips: pd.DataFrame, streets: Streets, rng: np.random.Generator) -> 
     _, before = dijkstra(streets.minutes, directed=False, indices=origins, return_predecessors=True)
     parts, midnight = [], pd.Timestamp("2026-03-02", tz="UTC")
     arrival: dict[int, float] = {}
-    for trip, source in zip(trips.itertuples(index=False), row, strict=True):
+    rows: Iterable[Any] = trips.itertuples(index=False)
+    for trip, source in zip(rows, row, strict=True):
         path = [trip.destination]
         while path[-1] != trip.origin:
             path.append(before[source, path[-1]])
@@ -180,7 +182,7 @@ def _follow(trips: pd.DataFrame, streets: Streets, rng: np.random.Generator) -> 
         parts += [_fixes(trip.person, begin + seconds, mode, speed, way)]
         arrival[trip.person] = begin + seconds[-1] + FIX_EVERY
     fixes = pd.concat(parts, ignore_index=True)
-    fixes["xy"] = list(np.stack(fixes["xy"]) + rng.normal(0, NOISE, (len(fixes), 2)))
+    fixes["xy"] = list(np.stack(fixes["xy"].tolist()) + rng.normal(0, NOISE, (len(fixes), 2)))
     fixes["t"] = (midnight + pd.to_timedelta(fixes["t"], unit="s")).dt.round("s")
     return fixes.sort_values(["person", "t"], kind="stable", ignore_index=True)
 
@@ -199,7 +201,7 @@ def _centrality(streets: Streets, reach: float) -> np.ndarray:
 
 
 def _points(xy: np.ndarray, outline: shapely.Polygon | None = None) -> np.ndarray:
-    points = shapely.points(xy)
+    points = cast(np.ndarray, shapely.points(xy))
     if outline is not None:
         astray = ~shapely.contains_properly(outline.buffer(-1), points)
         points[astray] = shapely.line_interpolate_point(shapely.shortest_line(outline.buffer(-2), points[astray]), 0)

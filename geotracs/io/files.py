@@ -11,9 +11,10 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyogrio
@@ -193,9 +194,9 @@ def quiet_gdal(path: Path, where: str = "pyogrio|geopandas|geotracs", *, remote:
     """
     show, troubles = warnings.showwarning, []
 
-    def note(message: Any, category: type[Warning], filename: str, *rest: Any) -> None:
+    def note(message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any) -> None:
         if category is not RuntimeWarning or not re.search(where, Path(filename).with_suffix("").as_posix()):
-            show(message, category, filename, *rest)
+            show(message, category, filename, lineno, *rest)
         elif "successfully parsed" not in str(message):
             troubles.append(message)
 
@@ -203,7 +204,7 @@ def quiet_gdal(path: Path, where: str = "pyogrio|geopandas|geotracs", *, remote:
     new = not scheme.exists()
     with warnings.catch_warnings(), configured({} if remote else READING):
         warnings.filterwarnings("always", category=RuntimeWarning, module=f".*({where})")
-        warnings.showwarning = note
+        warnings.showwarning = note  # type: ignore[assignment]  # it passes on whatever else there is
         try:
             yield
         finally:
@@ -369,7 +370,7 @@ def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> g
     for name in (x, y):
         if len(table) and not pd.api.types.is_numeric_dtype(table[name]):
             raise InputError(f"The coordinate column {name!r} does not hold numbers only.")
-    points = shapely.points(table[x].to_numpy(float), table[y].to_numpy(float))
+    points = cast(np.ndarray, shapely.points(table[x].to_numpy(float), table[y].to_numpy(float)))
     points[table[[x, y]].isna().any(axis=1).to_numpy()] = None
     frame = table.drop(columns=[x, y])
     return gpd.GeoDataFrame(frame, geometry=points, crs=crs_.parse(crs if crs is not None else "EPSG:4326"))

@@ -220,7 +220,7 @@ def _table(path: str | Path, names: Sequence[str] | None, sep: str, **options: A
     try:
         return pd.read_csv(path, sep=sep, low_memory=False, **options)
     except pd.errors.EmptyDataError:
-        return pd.DataFrame(columns=names)
+        return pd.DataFrame(columns=None if names is None else list(names))
     except Exception:  # whatever pandas and what unpacks the file can say of it
         raise _wrong(path, names or CHECKINS) from None
 

@@ -41,7 +41,7 @@ class Handover:
 
     def __init__(self, before: Callable[[], Any]) -> None:
         self.receive = before
-        self.sent: Future = Future()
+        self.sent: Future[Any] = Future()
 
     def send(self, after: Any) -> None:
         """Say what the next block waits for; it is worked on at the same time up to that."""
@@ -133,7 +133,7 @@ def run(
 
     A block that goes on may ask ``handover.receive()`` for what the block before it told, and the first for ``before``.
     """
-    handovers = []
+    handovers: list[Handover] = []
     for block in blocks:
         earlier = handovers[-1].sent.result if handovers else lambda: before
         handovers.append(Handover(earlier if block.continues else lambda: None))

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Sequence, Set
-from typing import Any
+from typing import Any, cast
 
 import dask
 import dask.dataframe as dd
@@ -18,6 +18,7 @@ import geotracs.geo.tracks as frames
 import geotracs.release.plan as plans
 from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.originals import Originals, coordinates, evenly, some_coordinates
+from geotracs.geo.region import Region
 from geotracs.release.file.counts import keys
 from geotracs.release.frame import planned
 
@@ -265,14 +266,14 @@ def _partition(
             "them alike first."
         )
     frames.check(part, f"partition {number}")
-    if part.crs != plan.region.data_crs:
+    if part.crs != cast(Region, plan.region).data_crs:
         raise InputError(f"Partition {number} is in another CRS than the frame says; use to_crs on it first.")
     tracks = plan.read(part)
     if together and plan.trajectory is None and len(tracks.xy) and not tracks.are_lines:
         raise InputError(
             "Without a trajectory column all points are one trajectory, which partitions cut; give `trajectory`."
         )
-    contents = [tracks.xy, tracks.codes] + ([tracks.counts] if tracks.are_lines else [])
+    contents = [tracks.xy, tracks.codes, *([] if tracks.counts is None else [tracks.counts])]
     private = plan.apply(part, tracks, key.part(number, *contents), workers=1)
     private.attrs = record
     return private

@@ -94,7 +94,7 @@ def report(
     reports = np.empty((2, len(xy))).T if out is None else out
     reports[:] = xy
     which = np.empty(len(xy), dtype=np.int64) if channel.over == "places" else None
-    steps = [Draw(channel)] if channel.over == "places" else [Draw(channel), Project(channel.domain)]
+    steps: list[Step] = [Draw(channel)] if channel.over == "places" else [Draw(channel), Project(channel.domain)]
     parts = cut(channel.method, len(xy), offsets)
     run(steps, reports, offsets, eps, Key.fresh(rng), parts, which, progress=progress, workers=workers)
     return Reports(reports, which)
@@ -127,4 +127,4 @@ def slice_offsets(offsets: np.ndarray, part: slice) -> np.ndarray:
 
 def slice_eps(eps: float | np.ndarray, part: slice) -> float | np.ndarray:
     """Return the epsilon of a part of the locations."""
-    return eps if np.ndim(eps) == 0 else eps[part]
+    return eps[part] if isinstance(eps, np.ndarray) and eps.ndim else eps

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
@@ -117,9 +117,10 @@ class Plan:
             raise InputError(
                 "`join` is for points; a line holds many locations in a row, each with a place of its own."
             )
-        eps, xy = self.eps, tracks.xy
+        eps: float | np.ndarray = self.eps
+        xy = tracks.xy
         if self.unit == "trajectory":
-            eps = tracks.per_location(budget.even_share(eps, tracks.lengths if lengths is None else lengths))
+            eps = tracks.per_location(budget.even_share(self.eps, tracks.lengths if lengths is None else lengths))
         offsets = tracks.offsets if self.recipe.sequential else None
         parts = self.cut(tracks) if parts is None else parts
         which = None if self.rounding is None else np.empty(len(xy), dtype=np.int64)
@@ -136,11 +137,11 @@ class Plan:
             workers=workers,
         )
         if self.outside == "raise" and n_outside:
-            raise DomainError(_outside(xy, self.region, n_outside))
+            raise DomainError(_outside(xy, self._region, n_outside))
         added = None
         if self.added and not tracks.are_lines:
             added = pd.DataFrame(columns=self.added)
-            if self.rounding is not None:
+            if self.rounding is not None and which is not None:
                 added = self.rounding.attributes(tracks.in_frame_order(which))
         return xy, added, last
 
@@ -162,7 +163,7 @@ class Plan:
             time=self.time,
             kept=[str(name) for name in self.kept if name not in columns],
             # Cells over a fitted region tell how large it is.
-            places=None if self.rounding is None or region.record["fitted"] else self.rounding.places.count,
+            places=None if self.rounding is None or self._region.record["fitted"] else self.rounding.places.count,
             over=self.recipe.over,
             caveat=self.recipe.caveat,
             reproducible=self.reproducible,
@@ -175,18 +176,23 @@ class Plan:
         """The method bound to its public things."""
         if self.rounding is not None and self.recipe.over == "places":
             self.rounding.check_points()
-            return self.recipe.on(self.region.domain, self.rounding.places, self.levels)
-        return self.recipe.on(self.region.chart)
+            return self.recipe.on(self._region.domain, self.rounding.places, self.levels)
+        return self.recipe.on(self._region.chart)
 
     @functools.cached_property
     def steps(self) -> list[steps.Step]:
         """What is done to every location: one draw, and after it public things only."""
-        found: list[steps.Step] = [steps.Enter(self.region, self.outside), steps.Draw(self.channel)]
+        found: list[steps.Step] = [steps.Enter(self._region, self.outside), steps.Draw(self.channel)]
         if self.channel.over == "region":  # public places may lie outside
-            found.append(steps.Project(self.region.chart))
+            found.append(steps.Project(self._region.chart))
         if self.rounding is not None:
             found.append(steps.Round(self.rounding))
-        return [*found, steps.Leave(self.region, self.rounding)]
+        return [*found, steps.Leave(self._region, self.rounding)]
+
+    @property
+    def _region(self) -> regions.Region:
+        """The region, for what is asked only where there are locations, and so a region."""
+        return cast(regions.Region, self.region)
 
     def __getstate__(self) -> dict[str, Any]:
         made = ("channel", "steps")  # made again where they are needed
@@ -315,8 +321,8 @@ def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     """Return the expected error of a method on a domain, apart from where it starts."""
     if recipe.over == "places":  # it works on its places, in whatever rectangle they are
         return lambda domain: 0.0
-    plain = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
-    plain = methods.make(recipe.name, plain)
+    options = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
+    plain = methods.make(recipe.name, options)
 
     def error(domain: Domain) -> float:
         try:
@@ -342,13 +348,13 @@ def in_working_crs(
     recipe: methods.Method, region: regions.Region, rounding: Rounding | None, eps: float
 ) -> methods.Method:
     """Bring the method's public points from the frame's CRS into the working CRS; choose those that places decide."""
-    moved = {}
+    moved: dict[str, Any] = {}
     for name in recipe.public_points:
         value = getattr(recipe, name)
         if value == "places":
             if rounding is None:
                 raise InputError(f'`{name}="places"` needs places; give them with `round_to`.')
-            moved[name] = recipe.best_start(rounding.places.some(SAMPLE), eps, region.domain)
+            moved[name] = cast(methods.TracsD, recipe).best_start(rounding.places.some(SAMPLE), eps, region.domain)
         elif not isinstance(value, str):
             moved[name] = tuple(region.enter(np.array([value], dtype=float))[0].tolist())
             if not np.isfinite(moved[name]).all():

@@ -5,12 +5,12 @@ is random, and the last that sees a secret: every later one holds public objects
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
 import geotracs.geo.crs as crs_
-from geotracs.core.domains import Domain
+from geotracs.core.domains import Disc, Domain, Parallelogram, Polygon, Rectangle
 from geotracs.core.methods import Channel
 from geotracs.core.randomness import Source
 from geotracs.errors import DomainError
@@ -71,7 +71,7 @@ class Enter:
         """Enter."""
         xy = batch.xy
         moved = self.region.enter(xy)
-        batch.n_outside = len(xy) - np.count_nonzero(self.region.contains(xy, moved))
+        batch.n_outside = len(xy) - int(np.count_nonzero(self.region.contains(xy, moved)))
         batch.refused = batch.n_outside > 0 and self.outside == "raise"
         nowhere = ~np.isfinite(moved).all(axis=1)
         if self.outside == "clip" and nowhere.any():
@@ -86,7 +86,7 @@ class Enter:
             raise DomainError(
                 f"{lost or nowhere.sum()} of {len(xy)} locations cannot be projected or clipped: they do not exist."
             )
-        return self.region.domain.centre
+        return cast(Rectangle | Parallelogram | Polygon | Disc, self.region.domain).centre  # in the plane
 
 
 @dataclass(frozen=True)

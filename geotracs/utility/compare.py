@@ -1,8 +1,8 @@
 """Frames before and after: what the perturbation cost in utility."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
@@ -135,8 +135,8 @@ def aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[gp
 def _in_order(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
     """Return the release in the order of the frame if it has the same trajectories and times in another one."""
     record = _record(perturbed)
-    names = [record.get(name) for name in ("trajectory", "time")]
-    names = [name for name in names if name in original and name in perturbed]
+    columns = [record.get(name) for name in ("trajectory", "time")]
+    names = [name for name in columns if name is not None and name in original and name in perturbed]
     if not names:
         return perturbed
     here, there = (_hashes(frame, names) for frame in (original, perturbed))
@@ -221,7 +221,7 @@ def compare(
     metres = displacement(original, perturbed)
     planar = [name for name in chosen if name not in DISPLACEMENT]
     trajectory = _trajectory(original, perturbed, by, planar)
-    pair = _pair(original, perturbed, trajectory, places) if planar else None
+    pair = cast(Pair, _pair(original, perturbed, trajectory, places) if planar else None)
     if by is None:
         values = measures.summary(metres.to_numpy(), within) | {name: _overall(name, pair) for name in planar}
         return pd.Series(values, name="value" if planar else "metres")[result_columns(chosen, values)]
@@ -243,7 +243,7 @@ def chosen_metrics(metrics: str | Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def result_columns(chosen: Sequence[str], available: Sequence[str]) -> list[str]:
+def result_columns(chosen: Sequence[str], available: Iterable[str]) -> list[str]:
     """Return the names of the results, of which "rqp" has several."""
     return [column for name in chosen for column in available if column == name or column.startswith(f"{name}_")]
 
@@ -291,14 +291,15 @@ def _pair(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, trajectory: s
     )
     bounds = (*corners.min(axis=0).tolist(), *corners.max(axis=0).tolist()) if len(corners) else (0.0, 0.0, 1.0, 1.0)
     visits = _visits(a, b, bounds, places, plane)
-    return Pair(a, b, tracks.offsets, bounds, tracks.rows[tracks.offsets[:-1]], visits)
+    offsets = cast(np.ndarray, tracks.offsets)  # they were read trajectory after trajectory
+    return Pair(a, b, offsets, bounds, tracks.rows[offsets[:-1]], visits)
 
 
 def _record(perturbed: gpd.GeoDataFrame) -> Mapping[str, Any]:
     return recorded(perturbed.attrs)
 
 
-def _recorded_extent(domain: Mapping[str, Any]) -> tuple[np.ndarray, Any] | tuple[None, None]:
+def _recorded_extent(domain: Mapping[str, Any]) -> tuple[np.ndarray | None, Any]:
     """Return points all over the bounding box on record, since its corners alone are not its extent on a plane."""
     if domain.get("kind") == "globe" or not {"bounds", "crs"} <= set(domain):
         return None, None

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import dask
 import dask_geopandas
@@ -145,7 +145,9 @@ def _distances(
     labels = group_labels(before, after, by)
     groups = metres.groupby(labels, sort=False, dropna=False)
     # A missing label is None, which is the same wherever it comes from; NaN is not.
-    return {None if pd.isna(label) else label: _Distances.of(own.to_numpy(), within) for label, own in groups}
+    return {
+        None if pd.isna(cast(Any, label)) else label: _Distances.of(own.to_numpy(), within) for label, own in groups
+    }
 
 
 def _joined(partial: Iterable[dict[Any, _Distances]]) -> dict[Any, _Distances]:
@@ -156,7 +158,7 @@ def _joined(partial: Iterable[dict[Any, _Distances]]) -> dict[Any, _Distances]:
     return joined
 
 
-def _summary(distances: _Distances, within: list[float]) -> dict[str, float]:
+def _summary(distances: _Distances, within: Sequence[float]) -> dict[str, float]:
     names = measures.summary(np.array([]), within)
     if distances.count == 0:
         return names

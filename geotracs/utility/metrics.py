@@ -7,6 +7,7 @@ the same for everybody. The numbers are computed from the original locations, so
 
 from collections.abc import Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import shapely
@@ -53,7 +54,7 @@ def summary(displacement: np.ndarray, within: Sequence[float] = WITHIN) -> dict[
     if not all(isinstance(distance, Real) and distance > 0 for distance in within):
         raise InputError("`within` must hold distances greater than 0, in metres.")
     if len(displacement) == 0:
-        numbers = [np.nan] * (4 + len(within))
+        numbers: list[Any] = [np.nan] * (4 + len(within))
     else:
         numbers = [
             np.mean(displacement),
@@ -116,7 +117,7 @@ def frechet(before: np.ndarray, after: np.ndarray, offsets: np.ndarray) -> np.nd
     rows = np.repeat(np.arange(len(before)), np.repeat(np.where(lengths == 1, 2, 1), lengths))
     which = np.repeat(np.arange(len(lengths)), np.maximum(lengths, 2))
     lines = [shapely.linestrings(xy[rows], indices=which) for xy in (before, after)]
-    return shapely.frechet_distance(*lines)
+    return np.asarray(shapely.frechet_distance(lines[0], lines[1]))
 
 
 def hotspots(visits: np.ndarray, share: float = HOTSPOTS) -> np.ndarray:

@@ -89,7 +89,7 @@ class Engine(NamedTuple):
     """How frames of some kind are perturbed and compared, and the arguments of `perturb` tried without a draw."""
 
     perturb: Callable[..., Any]
-    compare: Callable[..., pd.Series]
+    compare: Callable[..., pd.Series | pd.DataFrame]
     check: Callable[..., Any]
 
 

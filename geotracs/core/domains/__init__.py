@@ -16,6 +16,10 @@ from geotracs.core.domains.rectangle import Rectangle
 from geotracs.core.domains.transport import Transport
 
 Domain = Rectangle | Parallelogram | Polygon | Disc | Globe | Transport
+WithFrame = Rectangle | Parallelogram | Polygon | Globe | Transport
+"""Domains on which Cartesian methods work; they refuse others before they ask for the frame."""
+WithHalfPlanes = Rectangle | Parallelogram | Polygon
+"""Domains on which TraCS-D sees every location from its reference; the frame of each has vertices."""
 
 
 def distances(domain: Domain, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -27,4 +31,15 @@ def distances(domain: Domain, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return domain.distance(a, b) if isinstance(domain, Globe) else np.hypot(*(b - a).T)
 
 
-__all__ = ["Disc", "Domain", "Globe", "Parallelogram", "Polygon", "Rectangle", "Transport", "distances"]
+__all__ = [
+    "Disc",
+    "Domain",
+    "Globe",
+    "Parallelogram",
+    "Polygon",
+    "Rectangle",
+    "Transport",
+    "WithFrame",
+    "WithHalfPlanes",
+    "distances",
+]

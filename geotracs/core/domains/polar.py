@@ -1,6 +1,7 @@
 """The polar chart of TraCS-D: part of a turn, and part of the way to the border."""
 
 import numpy as np
+import numpy.typing as npt
 
 from geotracs.core.domains.disc import Disc
 from geotracs.core.domains.parallelogram import Parallelogram
@@ -32,7 +33,7 @@ class Polar:
     array([[1. , 5.5]])
     """
 
-    def __init__(self, reference: tuple[float, float], domain: Rectangle | Parallelogram | Polygon | Disc) -> None:
+    def __init__(self, reference: npt.ArrayLike, domain: Rectangle | Parallelogram | Polygon | Disc) -> None:
         self.reference = np.asarray(reference, dtype=np.float64)
         self._domain = domain
 

@@ -1,7 +1,7 @@
 """Polygons, with holes or in parts: mechanisms run on a fitted rectangle, reports are projected into the shape."""
 
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 import shapely
@@ -41,7 +41,7 @@ class Polygon:
     def __init__(self, geometry: BaseGeometry, fit: str = "envelope") -> None:
         if geometry.geom_type not in ("Polygon", "MultiPolygon") or geometry.is_empty or not geometry.area > 0:
             raise DomainError("A polygon with an area is needed.")
-        self.geometry = geometry
+        self.geometry = cast(shapely.Polygon | shapely.MultiPolygon, geometry)
         self.frame = _fitted(geometry, fit)
 
     @property
@@ -54,12 +54,15 @@ class Polygon:
     @property
     def corner(self) -> tuple[float, float]:
         """The corner of the fitted rectangle, or the first vertex of a convex polygon."""
-        return tuple(self.geometry.exterior.coords[0][:2]) if self.convex else self.frame.corner
+        if not self.convex:
+            return self.frame.corner
+        x, y = cast(shapely.Polygon, self.geometry).exterior.coords[0][:2]
+        return x, y
 
     @cached_property
     def convex(self) -> bool:
         """Whether TraCS-D can work on the polygon itself."""
-        simple = self.geometry.geom_type == "Polygon" and not self.geometry.interiors
+        simple = isinstance(self.geometry, shapely.Polygon) and not self.geometry.interiors
         return simple and bool(np.isclose(self.geometry.area, self.geometry.convex_hull.area, rtol=1e-12))
 
     @cached_property
@@ -67,7 +70,7 @@ class Polygon:
         """The polygon as half-planes if it is convex, the fitted rectangle otherwise."""
         if not self.convex:
             return self.frame.half_planes
-        return half_planes(shapely.get_coordinates(self.geometry.convex_hull.exterior)[:-1])
+        return half_planes(shapely.get_coordinates(cast(shapely.Polygon, self.geometry.convex_hull).exterior)[:-1])
 
     @cached_property
     def border(self) -> Border:

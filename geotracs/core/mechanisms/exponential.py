@@ -43,9 +43,11 @@ class Exponential:
         spread = np.asarray(spread, dtype=np.float64)
         if not np.all((spread >= 0) & np.isfinite(spread)):
             raise InputError("`spread` must be a public distance, finite and not negative.")
+        self.eps: np.float64 | np.ndarray
+        self.lightest: np.int64 | np.ndarray
         if np.ndim(eps) == 0:
             self.eps = np.float64(check_eps(eps))
-            self.lightest = np.int64(_lightest(float(eps)))
+            self.lightest = np.int64(_lightest(float(self.eps)))
         else:
             self.eps = np.asarray(eps, dtype=np.float64)
             distinct, which = np.unique(self.eps, return_inverse=True)
@@ -82,8 +84,9 @@ class Exponential:
         return probabilities(self.weights(distances, allowed))
 
 
-def _column(values: np.ndarray) -> np.ndarray:
-    return values if values.ndim == 0 else values[:, None]
+def _column(values: np.generic | np.ndarray) -> np.ndarray:
+    column = np.asarray(values)
+    return column if column.ndim == 0 else column[:, None]
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from functools import lru_cache
 from numbers import Integral
 
 import numpy as np
+import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, draw_offsets, threshold
@@ -36,6 +37,7 @@ class RandomizedResponse:
 
     def __init__(self, eps: float | np.ndarray, k: int) -> None:
         self.k = check_k(k)
+        self.threshold: int | np.ndarray
         if np.ndim(eps) == 0:
             self.threshold = _truth(check_eps(eps), self.k)
             return
@@ -51,7 +53,7 @@ class RandomizedResponse:
         """Turn secrets and draws into reports; nothing here is random."""
         return (np.asarray(secrets, dtype=np.int64) + draws) % self.k
 
-    def sample(self, secrets: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:
+    def sample(self, secrets: npt.ArrayLike, rng: int | np.random.Generator | None = None) -> np.ndarray:
         """Report each value, which must be one of ``0 .. k - 1``."""
         secrets = np.asarray(secrets)
         if not (np.issubdtype(secrets.dtype, np.integer) and np.all((secrets >= 0) & (secrets < self.k))):

@@ -6,8 +6,10 @@ with two windows.
 
 import math
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, threshold
@@ -51,6 +53,9 @@ class Piecewise:
     def __init__(self, eps: float | np.ndarray, window: str = "ogpm", *, periodic: bool = False) -> None:
         check_window(window)
         self.periodic = periodic
+        self.eps: float | np.ndarray
+        self.window: int | np.ndarray
+        self.threshold: int | np.ndarray
         if np.ndim(eps) == 0:
             self.eps = check_eps(eps)
             self.window, self.threshold = _two_levels(self.eps, window)
@@ -63,36 +68,36 @@ class Piecewise:
 
     def __repr__(self) -> str:
         domain = "circle" if self.periodic else "interval"
-        eps = f"{self.eps:g}" if np.ndim(self.eps) == 0 else f"{len(self.eps)} values"
+        eps = f"{self.eps:g}" if np.ndim(self.eps) == 0 else f"{np.size(self.eps)} values"
         return f"<Piecewise eps={eps} on the unit {domain}>"
 
     def draw(self, n: int, rng: Source) -> np.ndarray:
         """Draw all the randomness for n locations; the secrets are not needed for it."""
-        if np.ndim(self.window) and len(self.window) != n:
-            raise InputError(f"`eps` holds {len(self.window)} values, but {n} draws were asked for.")
+        if np.ndim(self.window) and np.size(self.window) != n:
+            raise InputError(f"`eps` holds {np.size(self.window)} values, but {n} draws were asked for.")
         return draw_offsets(n, self.window, self.threshold, rng)
 
     def apply(self, x: np.ndarray, draws: np.ndarray) -> np.ndarray:
         """Turn secrets and draws into reports, in (0, 1); nothing here is random."""
         return midpoints(self._first_cell(x) + draws)
 
-    def sample(self, x: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:
+    def sample(self, x: npt.ArrayLike, rng: int | np.random.Generator | None = None) -> np.ndarray:
         """Report each number of ``x``, which must lie in [0, 1]."""
         x = _unit(x)
         return self.apply(x, self.draw(x.size, source(rng)).reshape(x.shape))
 
-    def interval(self, x: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, x: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return where the window of ``x`` begins and ends; on a circle the end may exceed 1."""
         first = self._first_cell(_unit(x)).astype(np.int64)
         return first / CELLS, (first + self.window) / CELLS
 
-    def density(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def density(self, y: npt.ArrayLike, x: npt.ArrayLike) -> np.ndarray:
         """Return the probability density of reporting ``y`` when the secret is ``x``."""
         with np.errstate(over="ignore"):
             inside = cells_of(_unit(y)) - self._first_cell(_unit(x)) < self.window
         return np.where(inside, *self._heights)
 
-    def expected_error(self, x: np.ndarray | None = None, power: int = 1) -> np.ndarray:
+    def expected_error(self, x: np.ndarray | None = None, power: int = 1) -> float | np.ndarray:
         """Return the mean of ``|report - x| ** power``, around the circle where there is one.
 
         Parameters
@@ -110,7 +115,7 @@ class Piecewise:
         width = self.window / CELLS
         inside, outside = self._heights
 
-        def up_to(distance):
+        def up_to(distance: Any) -> Any:
             return distance ** (power + 1) / (power + 1)
 
         if self.periodic:
@@ -171,7 +176,7 @@ def _two_levels(eps: float, window: str) -> tuple[int, int]:
     return width, threshold(eps, width)
 
 
-def _unit(x: np.ndarray) -> np.ndarray:
+def _unit(x: npt.ArrayLike) -> np.ndarray:
     x = np.asarray(x, dtype=np.float64)
     if not np.all((x >= 0) & (x <= 1)):
         raise InputError("Numbers for a mechanism on the unit interval must lie in [0, 1].")

@@ -1,6 +1,7 @@
 """k-RR over the sectors of a circle, and uniform inside the reported one."""
 
 import numpy as np
+import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
 from geotracs.core.mechanisms.krr import check_k
@@ -37,6 +38,7 @@ class Sectors:
 
     def __init__(self, eps: float | np.ndarray, k: int) -> None:
         self.window = CELLS // check_k(k, most=MOST)
+        self.threshold: int | np.ndarray
         if np.ndim(eps) == 0:
             self.threshold = threshold(check_eps(eps), self.window)
             return
@@ -52,17 +54,17 @@ class Sectors:
         """Turn secrets, as parts of a turn, and draws into reports; nothing here is random."""
         return midpoints(self._first_cell(x) + draws)
 
-    def sample(self, x: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:
+    def sample(self, x: npt.ArrayLike, rng: int | np.random.Generator | None = None) -> np.ndarray:
         """Report each direction of ``x``, a part of a turn in [0, 1]."""
         x = np.asarray(x, dtype=np.float64)
         return self.apply(x, self.draw(x.size, source(rng)).reshape(x.shape))
 
-    def interval(self, x: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, x: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return where the sector of ``x`` begins and ends."""
         first = self._first_cell(np.asarray(x)).astype(np.int64)
         return first / CELLS, (first + self.window) / CELLS
 
-    def density(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def density(self, y: npt.ArrayLike, x: npt.ArrayLike) -> np.ndarray:
         """Return the probability density of reporting ``y`` when the secret is ``x``; for one eps."""
         with np.errstate(over="ignore"):
             inside = cells_of(np.asarray(y)) - self._first_cell(np.asarray(x)) < self.window

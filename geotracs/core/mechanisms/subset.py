@@ -37,6 +37,7 @@ class Subset:
         if not np.all((np.asarray(k) >= 1) & (np.asarray(k) < m)):
             raise InputError(f"`k` must be from 1 to {m - 1}, one less than there are values.")
         self.k, self.m = k, m
+        self.threshold: int | np.ndarray
         if np.ndim(eps) == 0:
             self.threshold = _inside(check_eps(eps), int(k), m)
             return

@@ -1,8 +1,10 @@
 """One window in the unit square, with all of epsilon on it: two-level densities are the extreme points of LDP."""
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
 from geotracs.core.mechanisms.lattice import WORDS, blocks, cells_of, midpoints, not_below, some, threshold, uniform
@@ -58,6 +60,10 @@ class Window:
         stretch: np.ndarray | None = None,
     ) -> None:
         self.periodic, self.stretch = tuple(periodic), stretch
+        self.eps: float | np.ndarray
+        self.columns: int | np.ndarray
+        self.rows: int | np.ndarray
+        self.threshold: int | np.ndarray
         if np.ndim(eps) == 0:
             self.eps = check_eps(eps)
             self.columns, self.rows, self.threshold = _two_levels(self.eps, float(width), float(height))
@@ -72,7 +78,7 @@ class Window:
         self.cells = self.columns * self.rows
 
     def __repr__(self) -> str:
-        eps = f"{self.eps:g}" if np.ndim(self.eps) == 0 else f"{len(self.eps)} values"
+        eps = f"{self.eps:g}" if np.ndim(self.eps) == 0 else f"{np.size(self.eps)} values"
         return f"<Window eps={eps} on the unit square>"
 
     def draw(self, n: int, rng: Source) -> np.ndarray:
@@ -81,15 +87,15 @@ class Window:
         Returns, in two rows, how many columns and rows after the first of its window each report lies, counted around
         the ends of the lattice, for windows that are not stretched.
         """
-        if np.ndim(self.columns) and len(self.columns) != n:
-            raise InputError(f"`eps` holds {len(self.columns)} values, but {n} draws were asked for.")
+        if np.ndim(self.columns) and np.size(self.columns) != n:
+            raise InputError(f"`eps` holds {np.size(self.columns)} values, but {n} draws were asked for.")
         sides = [np.asarray(side, dtype=np.uint64) for side in (self.columns, self.rows)]
         limit = np.asarray(self.threshold, dtype=np.uint64)
         draws = np.empty((2, n), dtype=np.uint32)
         for part in blocks(n):
             size, own = part.stop - part.start, [some(side, part) for side in sides]
             outside = not_below(some(limit, part), size, rng)
-            elsewhere = _elsewhere(*(some(side, outside) for side in own), len(outside), rng)
+            elsewhere = _elsewhere(some(own[0], outside), some(own[1], outside), len(outside), rng)
             for axis in (0, 1):
                 draws[axis, part] = uniform(own[axis], size, rng)
                 draws[axis, part][outside] = elsewhere[axis]
@@ -100,10 +106,12 @@ class Window:
         reports = np.empty((2, len(x))).T if out is None else out
         cells = [cells_of(x[:, axis], SIDE) for axis in (0, 1)]
         sides = self._sides(cells)
+        beyond: Sequence[np.ndarray] | np.ndarray = draws
         if self.stretch is not None:
-            draws = _in_order(_numbers(*draws.astype(np.uint64), self.columns, self.rows), *sides)
+            column, row = draws.astype(np.uint64)
+            beyond = _in_order(_numbers(column, row, self.columns, self.rows), *sides)
         for axis in (0, 1):
-            cell = (self._first(cells[axis], sides[axis], axis) + draws[axis]) & np.uint32(SIDE - 1)
+            cell = (self._first(cells[axis], sides[axis], axis) + beyond[axis]) & np.uint32(SIDE - 1)
             reports[:, axis] = midpoints(cell, SIDE)
         return reports
 
@@ -122,7 +130,7 @@ class Window:
             inside &= (beyond & np.uint32(SIDE - 1)) < side
         return np.where(inside, *self._heights)
 
-    def rectangle(self, x: tuple[float, float]) -> list[tuple[float, float]]:
+    def rectangle(self, x: npt.ArrayLike) -> list[tuple[float, float]]:
         """Return where the window of one secret begins and ends, on each axis; around a circle beyond 0 and 1."""
         cells = [cells_of(_unit(x)[:, axis], SIDE) for axis in (0, 1)]
         ends = []
@@ -131,7 +139,7 @@ class Window:
             ends.append((first / SIDE, (first + int(np.ravel(side)[0])) / SIDE))
         return ends
 
-    def expected_error(self, x: np.ndarray | None = None, size: tuple[float, float] = (1.0, 1.0)) -> np.ndarray:
+    def expected_error(self, x: np.ndarray | None = None, size: tuple[float, float] = (1.0, 1.0)) -> float | np.ndarray:
         """Return the mean distance between a report and its secret, for windows that are not stretched.
 
         Parameters
@@ -213,7 +221,7 @@ def _elsewhere(columns: np.ndarray, rows: np.ndarray, n: int, rng: Source) -> np
     return cells
 
 
-def _numbers(column: np.ndarray, row: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _numbers(column: np.ndarray, row: np.ndarray, columns: int | np.ndarray, rows: int | np.ndarray) -> np.ndarray:
     """Number the cells of the square: those of a window at its beginning, those above it, then the other columns."""
     columns, rows = np.asarray(columns, dtype=np.uint64), np.asarray(rows, dtype=np.uint64)
     side = np.uint64(SIDE)
@@ -240,23 +248,23 @@ def _corner(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (2 * a * b * np.hypot(a, b) + a**3 * np.arcsinh(b / a) + b**3 * np.arcsinh(a / b)) / 6
 
 
-def _around(x: np.ndarray, y: np.ndarray, size: tuple[float, float]) -> np.ndarray:
+def _around(x: np.ndarray, y: np.ndarray, size: tuple[float, float] | np.ndarray) -> np.ndarray:
     """Return the integral of the distance from (x, y) over the rectangle from (0, 0) to ``size``."""
-    return sum(_corner(a, b) for a in (x, size[0] - x) for b in (y, size[1] - y))
+    return sum((_corner(a, b) for a in (x, size[0] - x) for b in (y, size[1] - y)), start=np.zeros(()))
 
 
-def _spread(length: float) -> list[tuple[np.ndarray, np.ndarray]]:
+def _spread(length: float) -> list[tuple[float, float]]:
     """Return nodes and weights of a mean over ``[0, length]``."""
     return list(zip(length * (NODES + 1) / 2, WEIGHTS / 2, strict=True))
 
 
-def _mean(places: list[list[tuple[float, float]]], size: tuple[float, float]) -> float:
+def _mean(places: list[list[tuple[float, float]]], size: tuple[float, float] | np.ndarray) -> float:
     """Return the mean of `_around` over weighted places on each axis."""
     (x, p), (y, q) = (np.array(axis).T for axis in places)
     return float(p @ _around(x[:, None], y[None, :], size) @ q)
 
 
-def _unit(x: np.ndarray) -> np.ndarray:
+def _unit(x: npt.ArrayLike) -> np.ndarray:
     x = np.atleast_2d(np.asarray(x, dtype=np.float64))
     if x.shape[1] != 2 or not np.all((x >= 0) & (x <= 1)):
         raise InputError("Points for a mechanism on the unit square must be rows of two numbers in [0, 1].")

@@ -46,7 +46,7 @@ class Tables(NamedTuple):
     spread: float
     orders: tuple[np.ndarray, np.ndarray]
     left_of: np.ndarray
-    index: Points
+    index: Points  # type: ignore[assignment]  # hides tuple.index, which is not needed here
     slopes: Slopes | None
 
 
@@ -136,7 +136,8 @@ class ATP(CalibratedMethod):
             reports[early] = self.choose_apart(secrets[early], own[early], tables, rng)
             reports[late] = self._by_direction(secrets[late], reports, late, own[late], tables, rng)
             copies.append(reports)
-        return _merge(*copies, tables)
+        first, second = copies
+        return _merge(first, second, tables)
 
     def _by_direction(
         self, secrets: np.ndarray, reports: np.ndarray, late: np.ndarray, eps: np.ndarray, tables: Tables, rng: Source
@@ -188,7 +189,8 @@ class ATP(CalibratedMethod):
             self._pmf_of_copy(np.asarray(secrets), histories, between[number], float(own), tables)
             for number, own in enumerate(split(eps, 0.5))
         )
-        merged = _merge(*np.indices((m, m)).reshape(2, -1), tables).reshape(m, m)
+        one, other = np.indices((m, m)).reshape(2, -1)
+        merged = _merge(one, other, tables).reshape(m, m)
         scale = m ** np.arange(length)[::-1]
         total = np.zeros(len(histories))
         for history, probability in zip(histories, first, strict=True):

@@ -10,7 +10,7 @@ import shapely
 from geotracs.core.domains import Disc, Domain, Parallelogram, Rectangle, distances
 from geotracs.core.mechanisms.lattice import WORDS
 from geotracs.core.mechanisms.window import PLAIN, STRETCHES, Window
-from geotracs.core.methods.product import Chart, Charted, Point, cartesian, on_chart, outline
+from geotracs.core.methods.product import Chart, Charted, Point, cartesian, frame_of, on_chart, outline
 from geotracs.core.randomness import Source, public_stream, words
 from geotracs.errors import DomainError
 
@@ -62,9 +62,10 @@ class Joint(Charted):
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
         mechanism = self.mechanism(eps, domain)
-        unit = domain.frame.to_unit(xy)
+        frame = frame_of(domain)
+        unit = frame.to_unit(xy)
         mechanism.apply(unit, mechanism.draw(len(xy), rng), out=unit)
-        domain.frame.from_unit(unit, out=xy)
+        frame.from_unit(unit, out=xy)
 
     def mechanism(self, eps: float | np.ndarray, domain: Domain) -> Window:
         """Return the mechanism for a region, with the best window for each epsilon.
@@ -97,7 +98,7 @@ class Joint(Charted):
         """Return the window of a location, and the probability that its report falls there; see `Method.window_of`."""
         chart, unit = self._at(x, eps, domain, reference)
         mechanism = self.mechanism(eps, domain)
-        return outline(chart, mechanism.rectangle(unit)), mechanism.threshold / WORDS
+        return outline(chart, mechanism.rectangle(unit)), float(mechanism.threshold / WORDS)
 
 
 @lru_cache(maxsize=16)
@@ -113,17 +114,17 @@ class Trial:
     """
 
     def __init__(self, domain: Domain) -> None:
-        self._domain = domain
+        self._domain, self._frame = domain, frame_of(domain)
         secrets = domain.spread(POINTS)
-        unit = domain.frame.to_unit(secrets)
+        unit = self._frame.to_unit(secrets)
         self._slope = self._metres_up_by_across(unit)
         steps = words(public_stream(), 2 * len(unit), np.uint64).reshape(-1, 2) / 2.0**64  # the same for every window
         self._anywhere = self._error(secrets, steps)
-        straight = isinstance(domain.frame, (Rectangle, Parallelogram))
+        straight = isinstance(self._frame, (Rectangle, Parallelogram))
         self._stretches = [None if straight else self._stretch(area) for area in AREAS]
         inside = []
         for area, stretch in zip(AREAS, self._stretches, strict=True):
-            window = Window(1.0, *self._sides(area), periodic=domain.frame.periodic, stretch=stretch)
+            window = Window(1.0, *self._sides(area), periodic=self._frame.periodic, stretch=stretch)
             draws = (steps * [window.columns, window.rows]).astype(np.uint32).T
             inside.append(self._error(secrets, window.apply(unit, draws)))
         smaller = np.minimum(np.sqrt(FINE / AREAS[-1]), 1)
@@ -141,10 +142,10 @@ class Trial:
             widths, heights = widths[which], heights[which]
         else:
             widths, heights = widths[0], heights[0]
-        return Window(eps, widths, heights, periodic=self._domain.frame.periodic, stretch=stretch)
+        return Window(eps, widths, heights, periodic=self._frame.periodic, stretch=stretch)
 
     def _error(self, secrets: np.ndarray, unit: np.ndarray) -> float:
-        reports = self._domain.frame.from_unit(unit)
+        reports = self._frame.from_unit(unit)
         self._domain.project_inside(reports)
         return max(float(distances(self._domain, secrets, reports).mean()), 1e-300)
 
@@ -153,7 +154,7 @@ class Trial:
         lengths = []
         for step in np.eye(2) / TABLE:
             low = np.clip(unit - step / 2, 0, 1 - step)
-            ends = [self._domain.frame.from_unit(low), self._domain.frame.from_unit(low + step)]
+            ends = [self._frame.from_unit(low), self._frame.from_unit(low + step)]
             lengths.append(np.median(distances(self._domain, *ends)))
         return lengths[1] / lengths[0]
 
@@ -165,7 +166,7 @@ class Trial:
     def _stretch(self, area: float) -> np.ndarray:
         """Return the table of stretches with which windows of that area are best, each in the middle of its cell."""
         middle = np.stack(np.meshgrid(*2 * [(np.arange(TABLE) + 0.5) / TABLE], indexing="ij"), axis=-1).reshape(-1, 2)
-        secrets = self._domain.frame.from_unit(middle)
+        secrets = self._frame.from_unit(middle)
         steps = np.stack(np.meshgrid(*2 * [(np.arange(3) + 0.5) / 3]), axis=-1).reshape(-1, 2)
         costs = np.full((len(STRETCHES), len(middle)), np.inf)
         for number, times in enumerate(STRETCHES):
@@ -173,9 +174,9 @@ class Trial:
             if sides.max() > 1:
                 continue
             low = middle - sides / 2
-            low = np.where(self._domain.frame.periodic, low, np.clip(low, 0, 1 - sides))
+            low = np.where(self._frame.periodic, low, np.clip(low, 0, 1 - sides))
             near = (low[:, None] + steps * sides).reshape(-1, 2) % 1
-            reports = self._domain.frame.from_unit(near)
+            reports = self._frame.from_unit(near)
             metres = distances(self._domain, np.repeat(secrets, len(steps), axis=0), reports)
             costs[number] = metres.reshape(-1, len(steps)).mean(axis=1)
         best = np.where(np.isfinite(costs[PLAIN]), costs.argmin(axis=0), PLAIN)

@@ -1,5 +1,6 @@
 """L-SRR: staircase randomized response over all places, in groups by distance."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
@@ -55,7 +56,7 @@ class LSRR(WeightedMethod):
     groups: Any = (0.3, 0.6)
 
     def __post_init__(self) -> None:
-        parts = self.groups if isinstance(self.groups, (list, tuple)) else ()
+        parts: Sequence[float] = self.groups if isinstance(self.groups, (list, tuple)) else ()
         numbers = all(isinstance(part, Real) and 0 < part < np.inf for part in parts)
         if not parts or not numbers or sorted(set(parts)) != list(parts):
             raise InputError(

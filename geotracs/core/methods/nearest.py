@@ -66,7 +66,7 @@ class Nearest(PlaceMethod):
 
     def pmf_of_one(self, secret: int, before: int | None, eps: float, tables: "Neighbourhoods") -> np.ndarray:
         """Return the probability of each place; see `PlaceMethod.pmf_of_one`."""
-        k = tables.size(eps)
+        k = int(tables.size(eps))
         return Subset(eps, k, len(tables.places)).pmf(tables.around(np.array([secret]), k)[0])
 
 

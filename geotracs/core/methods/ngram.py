@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -88,7 +88,7 @@ class NGram(CalibratedMethod):
     name: ClassVar[str] = "ngram"
     sequential: ClassVar[bool] = True
 
-    reach: Any = 0.75
+    reach: float = 0.75
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,13 +114,15 @@ class NGram(CalibratedMethod):
         allowed |= (allowed.sum(axis=1) == 1)[:, None] | (befores < 0)[:, None]
         every = allowed.all(axis=1)
         spread = np.where(every, tables.spread, min(tables.spread, 2 * tables.reach))
-        away, slopes = distances(places[secrets], places), None
+        away = distances(places[secrets], places)
+        slopes: np.ndarray | None = None
         if tables.within is not None:
             beyond = np.flatnonzero(~allowed[np.arange(len(secrets)), secrets])
             nearest = np.where(allowed[beyond], away[beyond], np.inf).argmin(axis=1)
             away[beyond] = distances(places[nearest], places)
             inside = slopes_at(tables.within, eps, tables.context[befores])
-            slopes = np.where(every, slopes_at(tables.everywhere, eps), inside)
+            outside = slopes_at(tables.everywhere, eps)
+            slopes = np.where(every, cast(np.ndarray, outside), cast(np.ndarray, inside))
         return mechanism.Exponential(eps, spread, slopes).weights(away, allowed)
 
     def choose(
@@ -145,14 +147,14 @@ class NGram(CalibratedMethod):
 @lru_cache(maxsize=4)
 def _calibrated(places: bytes, reach: float) -> tuple[np.ndarray, np.ndarray, Slopes]:
     """Return the number of each place's centre, the centres, and the slopes within reach of them."""
-    places = np.frombuffer(places).reshape(-1, 2)
-    context, centres, _ = divide(places, CENTRES)
-    alone = np.array([_within(places[one : one + 1], places, reach).sum() == 1 for one in centres])
+    xy = np.frombuffer(places).reshape(-1, 2)
+    context, centres, _ = divide(xy, CENTRES)
+    alone = np.array([_within(xy[one : one + 1], xy, reach).sum() == 1 for one in centres])
 
     def allowed(columns: slice) -> np.ndarray:
-        return _within(places[centres], places[columns], reach) | alone[:, None]
+        return _within(xy[centres], xy[columns], reach) | alone[:, None]
 
-    return context, centres, calibrate(places, PAIRS, allowed, SECRETS)
+    return context, centres, calibrate(xy, PAIRS, allowed, SECRETS)
 
 
 def _within(centres: np.ndarray, places: np.ndarray, reach: float) -> np.ndarray:

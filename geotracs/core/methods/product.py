@@ -1,15 +1,16 @@
 """Methods that work in a chart, on both coordinates independently or at once: exact density, and window."""
 
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import shapely
 
 from geotracs.core.budget import check_eps
-from geotracs.core.domains import Domain, Globe, Parallelogram, Rectangle, Transport
+from geotracs.core.domains import Domain, Globe, Parallelogram, Rectangle, Transport, WithFrame
 from geotracs.core.domains.rectangle import CORNERS
 from geotracs.core.mechanisms import Piecewise
 from geotracs.core.mechanisms.lattice import WORDS
+from geotracs.core.mechanisms.sectors import Sectors
 from geotracs.core.methods.base import Method
 from geotracs.errors import DomainError, InputError
 
@@ -45,9 +46,15 @@ class Affine:
         return np.full(len(uv), self._area)
 
 
+def frame_of(domain: Domain) -> Rectangle | Parallelogram | Globe | Transport:
+    """Return where Cartesian methods work; they refuse a domain that has no such frame before they ask for it."""
+    return cast(WithFrame, domain).frame
+
+
 def cartesian(domain: Domain) -> Chart:
     """Return the chart of Cartesian methods."""
-    return domain.frame if isinstance(domain.frame, Transport) else Affine(domain.frame)
+    frame = frame_of(domain)
+    return frame if isinstance(frame, Transport) else Affine(frame)
 
 
 class Charted(Method):
@@ -80,14 +87,14 @@ def outline(chart: Chart, ends: list[tuple[float, float]]) -> shapely.Polygon:
     """Return a rectangle of the unit square, from two ends on each axis, as it is in the region."""
     ring = shapely.segmentize(shapely.box(0, 0, 1, 1).exterior, 1 / FINE)
     (west, east), (south, north) = ends
-    uv = [west, south] + shapely.get_coordinates(ring) * [east - west, north - south]
+    uv = np.array([west, south]) + shapely.get_coordinates(ring) * [east - west, north - south]
     return shapely.Polygon(chart.from_unit(uv))
 
 
 class Product(Charted):
     """A chart, and a piecewise mechanism on each axis of it."""
 
-    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise, Piecewise]:
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise | Sectors, Piecewise]:
         """Return the mechanism of each axis."""
         raise NotImplementedError
 
@@ -110,6 +117,7 @@ class Product(Charted):
         chart, unit = self._at(x, eps, domain, reference)
         probability, ends = 1.0, []
         for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
-            probability *= mechanism.threshold / WORDS
-            ends.append([float(end) for end in mechanism.interval(unit[axis])])
+            probability *= float(mechanism.threshold / WORDS)
+            begin, end = mechanism.interval(unit[axis])
+            ends.append((float(begin), float(end)))
         return outline(chart, ends), probability

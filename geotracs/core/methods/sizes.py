@@ -1,9 +1,11 @@
 """Public lengths: of a region, of a set of places, between places."""
 
+from typing import cast
+
 import numpy as np
 import shapely
 
-from geotracs.core.domains import Disc, Domain, Polygon
+from geotracs.core.domains import Disc, Domain, Parallelogram, Polygon, Rectangle, WithHalfPlanes
 
 CHUNK = 2**17
 """How many distances are worked on at a time: few enough to stay in the processor's cache."""
@@ -38,7 +40,9 @@ def width(domain: Domain) -> float:
     """Return the diameter of a region."""
     if isinstance(domain, Disc):
         return 2 * domain.radius
-    return diameter(shapely.get_coordinates(domain.geometry) if isinstance(domain, Polygon) else domain.vertices)
+    if isinstance(domain, Polygon):
+        return diameter(shapely.get_coordinates(domain.geometry))
+    return diameter(cast(Rectangle | Parallelogram, domain).vertices)
 
 
 def longest_side(domain: Domain) -> float:
@@ -50,5 +54,5 @@ def longest_side(domain: Domain) -> float:
     """
     if isinstance(domain, Disc):
         return 2 * domain.radius
-    corners = domain.frame.vertices
+    corners = cast(WithHalfPlanes, domain).frame.vertices
     return float(np.hypot(*(np.roll(corners, 1, axis=0) - corners).T).max())

@@ -8,7 +8,7 @@ import numpy as np
 from geotracs.core.budget import split
 from geotracs.core.domains import Disc, Domain
 from geotracs.core.mechanisms.piecewise import Piecewise, check_window
-from geotracs.core.methods.product import Chart, Point, Product, cartesian
+from geotracs.core.methods.product import Chart, Point, Product, cartesian, frame_of
 from geotracs.core.randomness import Source
 from geotracs.errors import DomainError
 
@@ -58,15 +58,16 @@ class TracsC(Product):
         before: np.ndarray | None = None,
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
-        unit = domain.frame.to_unit(xy)
+        frame = frame_of(domain)
+        unit = frame.to_unit(xy)
         for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
             unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
-        domain.frame.from_unit(unit, out=xy)
+        frame.from_unit(unit, out=xy)
 
     def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise, Piecewise]:
         """Return the mechanism of each coordinate."""
         half, _ = split(eps, 0.5)
-        across, up = domain.frame.periodic
+        across, up = frame_of(domain).periodic
         return Piecewise(half, self.window, periodic=across), Piecewise(half, self.window, periodic=up)
 
     def chart(self, domain: Domain, reference: Point | None = None) -> Chart:

@@ -3,12 +3,12 @@
 import math
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from geotracs.core.budget import check_share, split
-from geotracs.core.domains import Disc, Domain, Globe, Transport
+from geotracs.core.domains import Disc, Domain, Globe, Transport, WithHalfPlanes
 from geotracs.core.domains.polar import Polar
 from geotracs.core.mechanisms.piecewise import Piecewise, check_window
 from geotracs.core.mechanisms.sectors import Sectors
@@ -99,6 +99,7 @@ class TracsD(Product):
                 unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
             domain.from_unit(unit, out=xy)
             return
+        domain = cast(WithHalfPlanes, domain)
         starts = self._starts(len(offsets) - 1, domain, rng)
         if before is not None and self.reference == "previous":
             starts[0] = before
@@ -127,6 +128,7 @@ class TracsD(Product):
         """Return the polar chart at a reference, by default the public point where trajectories start."""
         if isinstance(domain, Disc):
             return Polar(domain.centre, domain)
+        domain = cast(WithHalfPlanes, domain)
         if self.reference == "previous" and reference is not None:
             return Polar(self._inside(reference, "reference", domain), domain)
         if self.start in ("random", "places") or self.reference == "places":
@@ -155,21 +157,21 @@ class TracsD(Product):
             errors.append(np.hypot(*(reports - sample).T).mean())
         return tuple(candidates[np.argmin(errors)].tolist())
 
-    def _starts(self, trajectories: int, domain: Domain, rng: Source) -> np.ndarray:
+    def _starts(self, trajectories: int, domain: WithHalfPlanes, rng: Source) -> np.ndarray:
         if self.start == "random":
             return domain.from_unit(words(rng, 2 * trajectories, np.uint64).reshape(-1, 2) / 2.0**64)
-        named = {"centre": domain.centre, "corner": domain.corner}
+        named: dict[str, Point] = {"centre": domain.centre, "corner": domain.corner}
         name, point = ("start", self.start) if self.reference == "previous" else ("reference", self.reference)
-        point = self._inside(named[point] if isinstance(point, str) else point, name, domain)
-        return np.repeat([point], trajectories, axis=0)
+        start = self._inside(named[point] if isinstance(point, str) else point, name, domain)
+        return np.repeat([start], trajectories, axis=0)
 
-    def _inside(self, point: Point, name: str, domain: Domain) -> np.ndarray:
+    def _inside(self, point: Point, name: str, domain: WithHalfPlanes) -> np.ndarray:
         """Return a public point as an array, if it lies where the method works."""
-        point, planes = np.asarray(point, dtype=np.float64), domain.half_planes
+        xy, planes = np.asarray(point, dtype=np.float64), domain.half_planes
         size = np.ptp(domain.frame.vertices, axis=0).max()
-        if not np.all(planes[:, :2] @ point <= planes[:, 2] + 1e-9 * size):
+        if not np.all(planes[:, :2] @ xy <= planes[:, 2] + 1e-9 * size):
             raise DomainError(f"`{name}` must lie inside the domain; it is a public point in the frame's CRS.")
-        return point
+        return xy
 
 
 def _check_point(value: Any, name: str, words: tuple[str, ...]) -> None:

@@ -24,7 +24,21 @@ platforms by a last bit.
 """
 
 
-def walk(xs, ys, offsets, starts, follow, planes, turns, turn_windows, snap, steps, step_windows, arcs, arctangents):
+def walk(
+    xs: np.ndarray,
+    ys: np.ndarray,
+    offsets: np.ndarray,
+    starts: np.ndarray,
+    follow: bool,
+    planes: np.ndarray,
+    turns: np.ndarray,
+    turn_windows: np.ndarray,
+    snap: bool,
+    steps: np.ndarray,
+    step_windows: np.ndarray,
+    arcs: np.ndarray,
+    arctangents: np.ndarray,
+) -> None:
     """Replace every location by its report; the paper's Algorithm 1 with the draws made beforehand.
 
     Parameters

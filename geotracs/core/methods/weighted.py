@@ -22,7 +22,7 @@ to be lighter than 1."""
 class WeightedMethod(PlaceMethod):
     """Base of the methods that weigh every place against the secret one; their tables have ``places``."""
 
-    def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: float | np.ndarray, tables: Any) -> np.ndarray:
+    def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: np.ndarray, tables: Any) -> np.ndarray:
         """Return the weights of all places for each secret, whole numbers, one secret a row.
 
         Parameters
@@ -30,7 +30,8 @@ class WeightedMethod(PlaceMethod):
         secrets : array of int
         befores : array of int
             The place that was reported before, or -1; only a sequential method looks at it.
-        eps : float, or one for each secret
+        eps : array of float
+            One for each secret.
         """
         raise NotImplementedError
 

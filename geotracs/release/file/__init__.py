@@ -7,10 +7,11 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
+import pyproj
 
 import geotracs.core.randomness as randomness
 import geotracs.geo.tracks as frames
@@ -235,7 +236,8 @@ def _originals(source: Source, sample: gpd.GeoDataFrame, domain: Any, rows: int)
         for table in source.tables(rows, [source.geometry]):
             yield work(coordinates(gpd.GeoSeries(wkb.geometries(table[source.geometry]))))
 
-    return Originals(source.crs, some_coordinates(sample.geometry), each, source.bounds)
+    crs = cast(pyproj.CRS, source.crs)  # a source without one was refused
+    return Originals(crs, some_coordinates(sample.geometry), each, source.bounds)
 
 
 def _fits(source: Source, rows: int) -> bool:

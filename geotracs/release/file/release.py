@@ -1,13 +1,14 @@
 """A release in pieces: a plan applied to one batch of rows after another."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyproj
 import shapely
 
 import geotracs.geo.tracks as frames
@@ -62,7 +63,7 @@ class Release:
         self._corners: list[np.ndarray] = []
         self.layout = self._layout([] if lines else self._place_fields())
 
-    def tables(self) -> Iterator[pa.Table]:
+    def tables(self) -> Generator[pa.Table]:
         """Return the release, a table at a time."""
         columns = [*self.layout.schema.names, self._plan.trajectory, self._plan.time]
         waiting, enough = None, 0
@@ -109,7 +110,8 @@ class Release:
             elif field.name in plan.kept or field.name in index:
                 fields.append(field)
         fields = [f.with_type(_unordered(f.type)) for f in fields]
-        return Layout(pa.schema(fields), source.geometry, source.crs, source.index, source.others, source.nullable)
+        crs = cast(pyproj.CRS, source.crs)  # a source without one was refused
+        return Layout(pa.schema(fields), source.geometry, crs, source.index, source.others, source.nullable)
 
     def _place_fields(self) -> list[pa.Field]:
         rounding = self._plan.rounding

@@ -78,10 +78,10 @@ def write(
 
 
 def _to_parquet(path: Path, layout: Layout, tables: Iterator[pa.Table], summary: Callable[[], Summary]) -> None:
-    writers, most, rows = [], PART, math.inf
-    if path.suffix:
-        most = math.inf
-    else:
+    writers: list[pq.ParquetWriter] = []
+    most = math.inf if path.suffix else PART
+    rows = 0
+    if not path.suffix:
         path.mkdir()
     try:
         for table in tables:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -40,7 +40,7 @@ class Sorted(Source):
     def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
         for number, rows in enumerate(self.ranges):
             part = _Range(**{**_known(self), "path": _file(self.folder, number), "rows": rows})
-            if self.batch < rows < self.rows:
+            if self.batch < rows < cast(int, self.rows):
                 again = _deal(part, self.trajectory, self.time, part.path.with_suffix(""), self.batch)
                 yield from again._read(schema)
                 again.remove()

@@ -3,11 +3,11 @@
 import functools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
@@ -67,7 +67,7 @@ class Source:
     others: dict[str, Any] = field(default_factory=dict, repr=False)
     nullable: dict[str, str] = field(default_factory=dict)
 
-    def tables(self, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    def tables(self, rows: int, columns: Sequence[str | None] | None = None) -> Generator[pa.Table]:
         """Return tables of exactly so many rows, but for the last, read ahead in a thread; one at least."""
         schema = pa.schema([f for f in self.schema if columns is None or f.name in columns])
         return _ahead(_sized(self._guarded(schema), rows, schema))
@@ -210,7 +210,9 @@ def _open_csv(
     path: Path, x: str | None, y: str | None, crs: pyproj.CRS | None, progress: bool | None = False
 ) -> Source:
     """Go through the file once: what a column holds may show in its last row only."""
-    types, rows, boxes, frame = {}, 0, [], None
+    types: dict[Any, Any] = {}
+    boxes: list[Bounds] = []
+    rows, frame = 0, None
     with blocks.bar(None, progress, " rows", "Looking at the columns") as advance:
         for chunk in _chunks(path):
             frame = files.from_table(chunk, x, y, crs)
@@ -225,7 +227,8 @@ def _open_csv(
     schema = (
         pa.Schema.from_pandas(empty, preserve_index=False).remove_metadata().append(pa.field("geometry", pa.binary()))
     )
-    return _Csv(path, schema, "geometry", frame.crs, rows, boxes[0], coordinates=(x, y), types=types)
+    names = cast(tuple[str, str], (x, y))  # found in the first chunk
+    return _Csv(path, schema, "geometry", frame.crs, rows, boxes[0], coordinates=names, types=types)
 
 
 def _chunks(path: Path, **arguments: Any) -> Iterator[pd.DataFrame]:
@@ -318,7 +321,7 @@ class _Held(Source):
     table: pa.Table | None = field(default=None, repr=False)
 
     def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
-        yield self.table.select(schema.names)
+        yield cast(pa.Table, self.table).select(schema.names)
 
 
 def held(frame: gpd.GeoDataFrame, path: Path) -> Source:
@@ -356,7 +359,7 @@ def _sized(tables: Iterator[pa.Table], rows: int, schema: pa.Schema) -> Iterator
         yield pa.concat_tables([*waiting, schema.empty_table()])
 
 
-def _ahead(items: Iterator[Any]) -> Iterator[Any]:
+def _ahead(items: Iterator[Any]) -> Generator[Any]:
     """Make the next item in a thread while this one is worked on."""
     with ThreadPoolExecutor(1, initializer=listen_to_gdal) as reader:
         read_next = functools.partial(next, items, None)
@@ -368,4 +371,5 @@ def _ahead(items: Iterator[Any]) -> Iterator[Any]:
 
 def _union(boxes: list[Any]) -> Bounds:
     west, south, east, north = np.asarray(boxes, dtype=np.float64).reshape(-1, 4).T
-    return tuple(float(f.reduce(side)) for f, side in zip(_OUTER, (west, south, east, north), strict=True))
+    outer = (float(f.reduce(side)) for f, side in zip(_OUTER, (west, south, east, north), strict=True))
+    return cast(Bounds, tuple(outer))

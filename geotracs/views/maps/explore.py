@@ -3,13 +3,14 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 
 import folium
 import geopandas as gpd
 import numpy as np
 import pandas as pd
 import shapely
+from branca.element import Figure
 from folium.plugins import DualMap
 
 import geotracs.geo.region as regions
@@ -240,13 +241,13 @@ def _side_by_side(scene: Scene, bundled: bool, **options: Any) -> DualMap:
         folium.LayerControl(collapsed=False).add_to(map_)
     scene.annotate(both.m1, both.m2, "bottomleft")
     scene.fit(both)
-    both.get_root().title = page.TITLE
+    cast(Figure, both.get_root()).title = page.TITLE
     if bundled:
         page.inline(both.m1, both, both.m1, both.m2)
     return both
 
 
-def _over_time(scene: Scene, m: None, bundled: bool, **options: Any) -> folium.Map:
+def _over_time(scene: Scene, m: folium.Map | None, bundled: bool, **options: Any) -> folium.Map:
     map_ = _map(options)
     for group in scene.backdrop():
         group.add_to(map_)
@@ -257,7 +258,8 @@ def _over_time(scene: Scene, m: None, bundled: bool, **options: Any) -> folium.M
             side, role = scene.shown[number], scene.roles[number]
             line = over_time.timeline(side, role, times, scene.colours, scene.notes[number], scene.style)
             line.layer_name = role
-            lines.append(line.add_to(map_))
+            line.add_to(map_)
+            lines.append(line)
         control.append(over_time.slider(lines, said).add_to(map_))
     scene.annotate(map_, map_)
     scene.fit(map_, below=160)
@@ -269,7 +271,7 @@ def _over_time(scene: Scene, m: None, bundled: bool, **options: Any) -> folium.M
 
 def _map(options: dict[str, Any]) -> folium.Map:
     map_ = folium.Map(**options)
-    map_.get_root().title = page.TITLE
+    cast(Figure, map_.get_root()).title = page.TITLE
     return map_
 
 

@@ -1,6 +1,7 @@
 """Layers of a map: tracks before and after, displacements, region, places, and tracks over time."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import folium
@@ -12,11 +13,11 @@ from folium.utilities import JsCode
 import geotracs.views.maps.page as page
 from geotracs.views.maps.sides import DEGREES, Side
 
-STROKES = {
+STROKES: dict[str, dict[str, Any]] = {
     "original": {"weight": 3, "opacity": 0.95},
     "perturbed": {"weight": 1.5, "opacity": 0.5, "dashArray": "4 6"},
 }
-DOTS = {
+DOTS: dict[str, dict[str, Any]] = {
     "original": {"radius": 4, "weight": 1, "opacity": 1, "fill": True, "fillOpacity": 0.95},
     "perturbed": {"radius": 4, "weight": 2, "opacity": 0.9, "fill": True, "fillColor": "#ffffff", "fillOpacity": 0.9},
 }
@@ -93,7 +94,7 @@ def placed(geometry: gpd.GeoSeries, middle: float) -> np.ndarray:
     turns = 360 * np.round((middle - shapely.get_x(shapely.centroid(shapes))) / 360)
     for turn in np.unique(turns[turns != 0]):
         moved = turns == turn
-        shapes[moved] = shapely.transform(shapes[moved], lambda lonlat, turn=turn: lonlat + np.array([turn, 0]))
+        shapes[moved] = shapely.transform(shapes[moved], partial(np.add, np.array([turn, 0])))
     return shapes
 
 

@@ -72,5 +72,6 @@ def timeline(
 def slider(timelines: Sequence[Timeline], said: str) -> TimelineSlider:
     """Return the control that moves the timelines."""
     control = TimelineSlider(auto_play=False, show_ticks=False, steps=200, playback_duration=12000)
-    control.options["format_output"] = JsCode(f"function (t) {{ return {said}; }}")
+    options: dict[str, Any] = control.options
+    options["format_output"] = JsCode(f"function (t) {{ return {said}; }}")
     return control.add_timelines(*timelines)

@@ -4,10 +4,9 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
-import folium
-from branca.element import Element, MacroElement
+from branca.element import Element, Figure, MacroElement
 from folium.template import Template
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
@@ -113,7 +112,7 @@ class Inlined(Element):
         self.code = code.replace("url(images/", "url(data:,").replace("//# sourceMappingURL=leaflet.js.map", "")
 
 
-def inline(page: folium.Element, *elements: folium.Element) -> None:
+def inline(page: Element, *elements: Any) -> None:
     """Write the scripts of Leaflet into a page, so that it loads none from elsewhere.
 
     Parameters
@@ -125,7 +124,7 @@ def inline(page: folium.Element, *elements: folium.Element) -> None:
     """
     for element in elements:
         element.default_js, element.default_css = [], []
-    header = page.get_root().header
+    header = cast(Figure, page.get_root()).header
     for name in ("leaflet.css", "leaflet.js", "leaflet.timeline.js", "L.Map.Sync.js"):
         header.add_child(Inlined(name), name=name)
 
@@ -138,7 +137,7 @@ class Guard(Element):
 
     def render(self, **kwargs: Any) -> str:
         """Warn if the page loads scripts from elsewhere; nothing is added to it."""
-        figure = self.get_root()
+        figure = cast(Figure, self.get_root())
         parts = [*figure.header._children.values(), *figure.html._children.values()]
         written = "".join(part.render() for part in parts if not isinstance(part, (Guard, Inlined)))
         hosts = sorted(set(REMOTE.findall(written)))
@@ -153,6 +152,6 @@ class Guard(Element):
         return ""
 
 
-def guard(page: folium.Element) -> None:
+def guard(page: Element) -> None:
     """Watch a page that shows originals."""
-    page.get_root().header.add_child(Guard(), name="tracs_guard")
+    cast(Figure, page.get_root()).header.add_child(Guard(), name="tracs_guard")

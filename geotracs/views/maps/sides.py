@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
@@ -73,7 +73,7 @@ class Side:
             return every[:FIRST] if columns else []
         if isinstance(columns, Integral):
             return every[:columns]
-        chosen = [columns] if isinstance(columns, str) else list(columns)
+        chosen = [columns] if isinstance(columns, str) else list(cast(Sequence[str], columns))
         # A frame and its release share the list, and the release has fewer columns.
         return [column for column in chosen if column in every]
 
@@ -99,7 +99,8 @@ def _side(frame: gpd.GeoDataFrame, labelled: gpd.GeoDataFrame, trajectory: str |
     rows = tracks.rows
     lonlat = crs_.transform(tracks.xy, labelled.crs, crs_.parse(DEGREES))
     times = None if time is None else labelled[time].to_numpy()[rows]
-    return Side(frame, lonlat, tracks.offsets, rows, times, tracks.are_lines, len(rows), len(tracks.lengths))
+    offsets = cast(np.ndarray, tracks.offsets)  # they were read trajectory after trajectory
+    return Side(frame, lonlat, offsets, rows, times, tracks.are_lines, len(rows), len(tracks.lengths))
 
 
 def _thinned(side: Side, most: int) -> Side:

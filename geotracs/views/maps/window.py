@@ -1,7 +1,7 @@
 """The window of one picked location: where its report falls with a stated probability."""
 
 from numbers import Integral
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
@@ -48,11 +48,11 @@ def window(
         raise InputError("`pick` cannot draw the window of a location under a transport chart or a prior.")
     tracks = frames.read(original, trajectory, time)
     number = _number(original, tracks, pick)
-    eps = budget.per_location(guarantee.epsilon, guarantee.unit, tracks.lengths)
-    eps = float(eps if np.ndim(eps) == 0 else eps[number])
+    all_eps = np.asarray(budget.per_location(guarantee.epsilon, guarantee.unit, tracks.lengths))
+    eps = float(all_eps[number] if all_eps.ndim else all_eps)
     recipe = in_working_crs(methods.make(guarantee.method, guarantee.options), region, None, eps)
-    reference = None
-    if recipe.sequential and getattr(recipe, "reference", None) == "previous" and number not in tracks.offsets:
+    offsets, reference = cast(np.ndarray, tracks.offsets), None
+    if recipe.sequential and getattr(recipe, "reference", None) == "previous" and number not in offsets:
         reference = _previous_report(perturbed, tracks, number, region, rounded=guarantee.places is not None)
     here = region.enter(crs_.transform(tracks.xy[number : number + 1], original.crs, region.data_crs))
     shape, probability = recipe.window_of(tuple(region.domain.clip(here)[0]), eps, region.domain, reference)
@@ -69,7 +69,7 @@ def _number(frame: gpd.GeoDataFrame, tracks: frames.Tracks, pick: Any) -> int:
     if not isinstance(row, int):
         raise InputError("`pick` needs a label that only one row has; use gdf.reset_index() first.")
     found = np.flatnonzero(tracks.rows == row)
-    if not (isinstance(number, Integral) and 0 <= number < len(found)):
+    if not (isinstance(number, Integral) and 0 <= int(number) < len(found)):
         raise InputError(f"`pick` names location {quoted(number)} of a row that has {len(found)}.")
     return int(found[number])
 

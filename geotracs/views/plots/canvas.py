@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import geopandas as gpd
 import numpy as np
+import pandas as pd
 import pyproj
 import shapely
 from shapely.geometry.base import BaseGeometry
@@ -47,7 +48,7 @@ def describe(record: dict[str, Any], original: gpd.GeoDataFrame, perturbed: gpd.
     if record:
         unit = plain(record.get("unit", "location"))
         words.append(f"{plain(record['method'])}, epsilon {record['epsilon']:g} per {unit}")
-    ae = math.nan if perturbed is None else compare(original, perturbed)["ae"]
+    ae = math.nan if perturbed is None else float(cast(pd.Series, compare(original, perturbed))["ae"])
     return ", ".join(words if math.isnan(ae) else [*words, f"mean displacement {ae:,.0f} m"])
 
 

@@ -1,7 +1,7 @@
 """What epsilon costs: curves from a sweep, and distributions of the displacement."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
 import numpy as np
@@ -125,7 +125,7 @@ def displacement(
             continue
         marks = np.quantile(metres, [0.5, 0.95])
         label += f"\nmedian {marks[0]:,.0f} m, 95% within {marks[1]:,.0f} m"
-        style = {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
+        style: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
         ax.ecdf(metres, **style)
         ax.plot(marks, [0.5, 0.95], MARKERS[number % len(MARKERS)], color=style["color"])
         ax.plot([], [], marker=MARKERS[number % len(MARKERS)], label=label, **style)

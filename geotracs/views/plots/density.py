@@ -1,6 +1,6 @@
 """What a method does to one location: the exact density of its report."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import shapely
@@ -19,6 +19,7 @@ from geotracs.views.plots.canvas import draw_public, frame_axes, pyplot, unwrapp
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 PIXELS = 400
 DRAWS = 100_000
@@ -77,25 +78,26 @@ def mechanism(
     moved = {name: tuple(_enter(region, value, name).tolist()) for name, value in options.items() if _is_point(value)}
     recipe = methods.make(method, {**options, **moved})
     here = _enter(region, at, "at")
-    window, probability = recipe.window_of(here, eps, region.chart)
+    window, probability = recipe.window_of((here[0], here[1]), eps, region.chart)
     outline = region.outline()
     unwrap = unwrapping(crs, outline, [])
     ring = crs_.transform(shapely.get_coordinates(window), region.crs, crs)
     own = ax is None
-    ax = plt.subplots(figsize=(6.5, 5.5), layout="constrained")[1] if own else ax
+    ax = plt.subplots(figsize=(6.5, 5.5), layout="constrained")[1] if ax is None else ax
     _draw_density(ax, recipe, here, eps, region, outline)
     _draw_window(ax, ring if isinstance(region.domain, Globe) else unwrap(ring), crs_.turn(crs))
     spot = unwrap(crs_.transform(here[None], region.crs, crs))
     ax.plot(*spot.T, "o", color=COLOURS[1], markeredgecolor="white", label="location")
     if recipe.public_points and not isinstance(region.domain, Disc):
-        reference = unwrap(crs_.transform(recipe.chart(region.domain).reference[None], region.crs, crs))
+        chart = cast(methods.TracsD, recipe).chart(region.domain)
+        reference = unwrap(crs_.transform(chart.reference[None], region.crs, crs))
         ax.plot(*reference.T, "X", color="white", markeredgecolor="black", label="reference")
     draw_public(ax, outline, None, crs, unwrap, fill="none")
     frame_axes(ax, crs, [] if isinstance(region.domain, Globe) else [unwrap(ring)], outline)
     shares = [f"{probability:.0%} in the window", *_unseen(recipe, here, eps, region.chart)]
     ax.set_title(f"{recipe.name}, epsilon {eps:g}\n{', '.join(shares)}", fontsize="medium")
     if legend and own:
-        ax.figure.legend(loc="outside lower center", ncols=3, fontsize="small")
+        cast("Figure", ax.figure).legend(loc="outside lower center", ncols=3, fontsize="small")
     elif legend:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, fontsize="small", columnspacing=1)
     return ax
@@ -131,7 +133,7 @@ def _draw_density(
     grid = np.array(np.meshgrid(x, y)).reshape(2, -1).T
     globe = isinstance(region.domain, Globe)
     kilometres = 1 if globe else region.crs.axis_info[0].unit_conversion_factor / 1000
-    density = recipe.density(region.enter(grid), at, eps, region.chart) / kilometres**2
+    density = recipe.density(region.enter(grid), (at[0], at[1]), eps, region.chart) / kilometres**2
     density[~shapely.contains_xy(outline, *grid.T) | ~(density > 0)] = np.nan
     top = np.nanquantile(density, 0.999)
     norm = LogNorm(np.nanmin(density), max(top, np.nanmin(density) * 1.01))
@@ -151,6 +153,7 @@ def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) 
     domain.project_inside(reports)
     stays = 0.0
     if recipe.public_points and not isinstance(domain, Disc):
-        stays = np.mean(np.all(np.isclose(reports, recipe.chart(domain).reference, rtol=1e-12, atol=0), axis=1))
+        reference = cast(methods.TracsD, recipe).chart(domain).reference
+        stays = float(np.mean(np.all(np.isclose(reports, reference, rtol=1e-12, atol=0), axis=1)))
     shares = {"projected": outside.mean(), "at the reference itself": stays}
     return [f"{share:.1%} {where}" for where, share in shares.items() if share > 0.0005]

@@ -2,7 +2,7 @@
 
 import itertools
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import geopandas as gpd
 import numpy as np
@@ -103,7 +103,8 @@ def plot(
     if not joined:
         layers, note = _thinned(layers)
     styles = {name: STYLES[name] if joined else {**STYLES[name], "linestyle": ""} for name in layers}
-    fig, axes = None, np.repeat(ax, len(layers))
+    fig: Any = None
+    axes: Any = np.repeat(cast(Any, ax), len(layers))
     if ax is None:
         size = {"figsize": (5.5 * len(layers), 5.6), "layout": "constrained"}
         fig, axes = plt.subplots(1, len(layers), squeeze=False, sharex=True, sharey=True, **size)
@@ -133,7 +134,7 @@ def _tracks(frame: gpd.GeoDataFrame, trajectory: str | None, time: str | None) -
         labels = (frame.index if frame.index.is_unique else np.arange(len(frame)))[tracks.present]
     else:
         labels = [0] * len(tracks.lengths)
-    ends = itertools.pairwise(tracks.offsets)
+    ends = itertools.pairwise(cast(np.ndarray, tracks.offsets))
     return {label: tracks.xy[begin:end] for label, (begin, end) in zip(labels, ends, strict=True)}
 
 
