@@ -1,16 +1,24 @@
-# make demo | test | fuzz | browser | lint | format | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
+# make demo | test | check | fuzz | browser | lint | format | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test fuzz browser lint format bench bench-large notebooks pictures clean
+.PHONY: demo test check fuzz browser lint format bench bench-large notebooks pictures clean
 
 demo: $(READY)
 	$(BIN)/geotracs demo --out demo --overwrite
 
+# All tests, on all cores; another number of processes: make test JOBS=2, and in one: make test JOBS=0
+JOBS ?= logical
+PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
+
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+# The daily loop: what lint says, and the tests that take seconds.
+check: lint
+	$(PYTEST) -m "not slow"
 
 # Damaged files of every kind, for some minutes; the tests make a few of these runs. Others: make fuzz RUNS=1000 SEED=1
 RUNS ?= 10000

@@ -59,17 +59,19 @@ def worst_log_ratio(probability, axis):
 # The promise
 
 
-@pytest.mark.parametrize("eps", [1e-6, 0.5, 5.0, 600.0])
 @pytest.mark.parametrize("places", SETS.values(), ids=SETS)
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
-def test_eps_ldp_along_all_histories(name, options, places, eps):
+def test_eps_ldp_along_all_histories(name, options, places):
     """All secrets and all reports of three locations, or of one where reports do not look at each other."""
     length = 1 if name in ONE_BY_ONE else 3
-    eps = min(eps, methods.make(name, options).largest_eps - 0.1)
-    probability = joint(name, places, eps, length, **options)
-    assert probability.sum(axis=-1) == pytest.approx(1, abs=1e-12)
-    for axis in range(length):
-        assert worst_log_ratio(probability, axis) <= eps + 1e-9
+    largest = methods.make(name, options).largest_eps - 0.1
+    # Four places make 64 secrets with 64 histories each; two epsilons are enough there.
+    for eps in (1e-6, 0.5, 5.0, 600.0) if len(places) ** length < 64 else (0.5, 600.0):
+        eps = min(eps, largest)
+        probability = joint(name, places, eps, length, **options)
+        assert probability.sum(axis=-1) == pytest.approx(1, abs=1e-12)
+        for axis in range(length):
+            assert worst_log_ratio(probability, axis) <= eps + 1e-9
 
 
 @pytest.mark.parametrize("name", ["k-rr", "l-srr"])

@@ -46,9 +46,15 @@ def test_times_keep_their_zone_or_have_none(people, tmp_path):
         assert files.read(tmp_path / f"{zone}-out.gpkg")["t"].equals(files.read(path)["t"])
 
 
-@pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo", "+09:00"])
-@pytest.mark.parametrize(("kind", "out"), [("pq", "gpkg"), ("fgb", "parquet"), ("geojson", "fgb"), ("gpkg", "csv")])
+ZONES = [None, "UTC", "Asia/Tokyo", "+09:00"]
+FROM_TO = [("pq", "gpkg"), ("fgb", "parquet"), ("geojson", "fgb"), ("gpkg", "csv")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "out", "zone", "late"),
+    [(*kinds, zone, True) for kinds in FROM_TO for zone in ZONES]
+    + [(*kinds, zone, False) for kinds, zone in zip(FROM_TO, ZONES, strict=True)],
+)
 def test_instants_stay_whatever_their_zone(people, tmp_path, kind, out, zone, late):
     """Also where the first thousand rows have no time."""
     people = people.dropna().sort_values(["person", "t"], ignore_index=True)
