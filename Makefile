@@ -36,6 +36,7 @@ tests/browser/node_modules: tests/browser/package.json
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

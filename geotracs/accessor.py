@@ -5,13 +5,22 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
 import pandas as pd
+
+if TYPE_CHECKING:
+    import dask_geopandas
+    import folium
+    import numpy as np
+    from folium.plugins import DualMap
+    from matplotlib.axes import Axes
+
+    from geotracs.core.guarantee import Guarantee
 
 
 class _Function:
@@ -48,14 +57,107 @@ class TracsAccessor:
             )
         self._frame = frame
 
-    perturb = _Function("geotracs.release.frame", "perturb")
-    compare = _Function("geotracs.utility.compare", "compare")
-    sweep = _Function("geotracs.utility.sweep", "sweep")
-    explore = _Function("geotracs.views.maps", "explore")
-    plot = _Function("geotracs.views.plots", "plot")
+    if TYPE_CHECKING:  # the signatures of the functions below, for editors
+
+        def perturb(
+            self,
+            eps: float,
+            method: str = "joint",
+            *,
+            domain: Any = None,
+            fit: str = "envelope",
+            prior: Any = None,
+            weight: str | None = None,
+            trajectory: str | None = None,
+            time: str | None = None,
+            unit: str = "location",
+            round_to: Any = None,
+            place: str = "place",
+            join: Sequence[str] = (),
+            centroid: bool = False,
+            crs: Any = None,
+            outside: str = "raise",
+            keep: str | Sequence[str] | None = None,
+            rng: int | np.random.Generator | None = None,
+            workers: int | None = None,
+            progress: bool = False,
+            **options: Any,
+        ) -> gpd.GeoDataFrame:
+            """See `geotracs.perturb`."""
+
+        def compare(
+            self,
+            perturbed: gpd.GeoDataFrame,
+            *,
+            metrics: str | Sequence[str] = ...,
+            by: str | None = None,
+            within: Sequence[float] = ...,
+            places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
+        ) -> pd.Series | pd.DataFrame:
+            """See `geotracs.compare`."""
+
+        def sweep(
+            self,
+            eps: Sequence[float] = ...,
+            methods: Sequence[str] | Mapping[str, str | Mapping[str, Any]] = ...,
+            repeats: int = 5,
+            *,
+            within: Sequence[float] = ...,
+            rng: int | np.random.Generator | None = None,
+            progress: bool | None = None,
+            **arguments: Any,
+        ) -> pd.DataFrame:
+            """See `geotracs.sweep`."""
+
+        def explore(
+            self,
+            perturbed: gpd.GeoDataFrame | None = None,
+            *,
+            view: str = "overlay",
+            m: folium.Map | None = None,
+            tiles: Any = ...,
+            attr: str | None = None,
+            color: str | None = None,
+            cmap: str | Sequence[str] | None = None,
+            tooltip: bool | int | str | Sequence[str] = True,
+            popup: bool | int | str | Sequence[str] = False,
+            legend: bool = True,
+            width: str | int = "100%",
+            height: str | int = "100%",
+            style_kwds: dict[str, Any] | None = None,
+            domain: Any = None,
+            places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
+            pick: Any = None,
+            trajectory: str | None = None,
+            time: str | None = None,
+            sample: int = ...,
+            offline: bool = False,
+        ) -> folium.Map | DualMap:
+            """See `geotracs.views.maps.explore`."""
+
+        def plot(
+            self,
+            perturbed: gpd.GeoDataFrame | None = None,
+            *,
+            ax: "Axes | None" = None,
+            trajectory: str | None = None,
+            time: str | None = None,
+            domain: Any = None,
+            places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
+            most: int = 4,
+            legend: bool = True,
+        ) -> "Axes | np.ndarray":
+            """See `geotracs.plots.plot`."""
+
+    else:
+        perturb = _Function("geotracs.release.frame", "perturb")
+        compare = _Function("geotracs.utility.compare", "compare")
+        sweep = _Function("geotracs.utility.sweep", "sweep")
+        explore = _Function("geotracs.views.maps", "explore")
+        plot = _Function("geotracs.views.plots", "plot")
 
     @property
-    def guarantee(self) -> Any:
+    def guarantee(self) -> "Guarantee":
         """What a perturbed frame promises, read from its attrs; warns if its locations are no longer those of then."""
         return importlib.import_module("geotracs.utility.compare").promised(self._frame)
 
@@ -70,12 +172,39 @@ class DaskTracsAccessor:
             )
         self._frame = frame
 
-    perturb = _Function("geotracs.release.dask", "perturb")
-    compare = _Function("geotracs.utility.dask", "compare")
-    sweep = _Function("geotracs.utility.dask", "sweep")
+    if TYPE_CHECKING:  # the signatures of the functions below, for editors
+
+        def perturb(
+            self,
+            eps: float,
+            method: str = "joint",
+            *,
+            shuffle: bool | None = None,
+            rng: int | np.random.Generator | None = None,
+            **arguments: Any,
+        ) -> dask_geopandas.GeoDataFrame:
+            """See `geotracs.release.dask.perturb`."""
+
+        def compare(
+            self,
+            perturbed: dask_geopandas.GeoDataFrame,
+            *,
+            metrics: str | Sequence[str] = ...,
+            by: str | None = None,
+            within: Sequence[float] = ...,
+        ) -> pd.Series | pd.DataFrame:
+            """See `geotracs.utility.dask.compare`."""
+
+        def sweep(self, *args: Any, **kwargs: Any) -> pd.DataFrame:
+            """See `geotracs.utility.dask.sweep`."""
+
+    else:
+        perturb = _Function("geotracs.release.dask", "perturb")
+        compare = _Function("geotracs.utility.dask", "compare")
+        sweep = _Function("geotracs.utility.dask", "sweep")
 
     @property
-    def guarantee(self) -> Any:
+    def guarantee(self) -> "Guarantee":
         """What a perturbed frame promises; the number of its locations is not known."""
         return importlib.import_module("geotracs.utility.dask").promised(self._frame)
 

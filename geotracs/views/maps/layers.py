@@ -111,7 +111,7 @@ def shapes(name: str, parts: np.ndarray, looks: dict[str, Any], note: str) -> fo
     return group
 
 
-def feature(kind: str, where: list, colour: str, **properties: Any) -> Feature:
+def feature(kind: str, where: list[Any], colour: str, **properties: Any) -> Feature:
     """Return a shape of a track for GeoJSON."""
     geometry = {"type": kind, "coordinates": where}
     return {"type": "Feature", "properties": {"colour": colour, **properties}, "geometry": geometry}

@@ -69,7 +69,7 @@ class Note(MacroElement):
     )
 
     def __init__(self, content: str, corner: str, kind: str) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # branca has no annotations there
         self._name = "Note"
         self.content, self.corner, self.style = content, corner, STYLE
         self.classes = f"tracs-note tracs-{kind}"
