@@ -71,7 +71,7 @@ class Region:
     @cached_property
     def _given(self) -> Polygon:
         """The shape as it was given, with an index over its border."""
-        return Polygon(self.shape)
+        return Polygon(cast(BaseGeometry, self.shape))  # what asks for it has looked whether there is one
 
     def _unwrapped(self, xy: np.ndarray) -> np.ndarray:
         """Return degrees with the longitudes counted on as in the shape; other coordinates as they are."""
