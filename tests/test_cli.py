@@ -14,6 +14,8 @@ import geotracs
 from geotracs import cli, files
 from tests.conftest import CHICAGO, TOKYO
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run(capfd, monkeypatch):
