@@ -16,9 +16,9 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist
 test: $(READY)
 	$(PYTEST)
 
-# The daily loop: what lint says, and the tests that take seconds.
+# The daily loop: what lint says, and the tests that are not slow, without the examples in docstrings.
 check: lint
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" tests
 
 # Damaged files of every kind, for some minutes; the tests make a few of these runs. Others: make fuzz RUNS=1000 SEED=1
 RUNS ?= 10000

@@ -15,6 +15,8 @@ from geotracs import cli, files
 from geotracs.cli import COMMANDS, commands
 from tests.conftest import CHICAGO, TOKYO
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run(capfd, monkeypatch):

@@ -25,6 +25,8 @@ from geotracs.experiments.published import ratios
 from geotracs.experiments.setups import EPSILONS, TRACS, Recipe, Setup, mean_error, measure, stream, uniform
 from tests.conftest import SHARED
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED = SHARED / "paper" / "published"
 DATA = SHARED / "data"
 NORMAL_99 = 2.6

@@ -17,6 +17,8 @@ from tests.fuzz import __main__ as fuzz
 from tests.fuzz import commands, formats, private, runs
 from tests.fuzz.detector import Detector, texts_of
 
+pytestmark = pytest.mark.slow
+
 RUNS = 100
 ROOT = Path(__file__).parents[1]
 

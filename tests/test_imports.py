@@ -30,6 +30,7 @@ def test_short_names_are_the_same_modules(short, long):
     assert module.__name__ == module.__spec__.name == f"geotracs.{long}"
 
 
+@pytest.mark.slow
 def test_short_names_work_in_a_fresh_process_in_any_order():
     """The short name first, then the long one, and the other way round: classes are not there twice."""
     for first, second in (("domains", "core.domains"), ("core.domains", "domains")):

@@ -9,6 +9,8 @@ import pytest
 
 import geotracs
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parent
 PACKAGE = Path(geotracs.__file__).parent
 SKIPPED = {

@@ -10,6 +10,8 @@ import pytest
 import geotracs
 from tests.browser import chromium
 
+pytestmark = pytest.mark.slow
+
 PATHS = ".leaflet-overlay-pane path"
 
 

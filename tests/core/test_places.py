@@ -333,6 +333,7 @@ def test_places_decide_the_start(tracks):
             release(tracks, method="tracs-d", **{option: "places"})
 
 
+@pytest.mark.slow
 def test_a_million_places():
     rng = np.random.default_rng(0)
     places = rng.random((10**6, 2))

@@ -15,6 +15,8 @@ from geotracs.core.places import Grid
 from tests.conftest import CHICAGO, TOKYO
 from tests.core.domains.shapes import SHAPES, X, Y
 
+pytestmark = pytest.mark.slow
+
 REGIONS = {
     "Tokyo": TOKYO,
     "Chicago": CHICAGO,

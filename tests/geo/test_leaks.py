@@ -156,6 +156,7 @@ def test_the_share_is_that_of_rows_whose_value_occurs_in_one_cell():
     assert leaks.pinned_share(leaks.Rows.of(frame), pd.Series(codes)) == 0.75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("city", ["tky", "chi"])
 def test_venues_of_real_checkins_warn_and_the_rest_does_not(checkins, city):
     frame = loaders.checkins(checkins(city))
@@ -171,6 +172,7 @@ def test_venues_of_real_checkins_warn_and_the_rest_does_not(checkins, city):
 # What does not tell, and must not be warned of
 
 
+@pytest.mark.slow
 def test_columns_of_a_city_do_not_warn():
     city = geotracs.datasets.sample_city(people=20, seed=1)
     tracks = city.tracks.assign(

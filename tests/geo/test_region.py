@@ -33,6 +33,7 @@ def inside(shape, n, crs=4326, seed=0):
     return gpd.GeoDataFrame({"person": np.arange(len(points)) % 7}, geometry=points.reset_index(drop=True), crs=crs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "fit"),
     [
@@ -53,6 +54,7 @@ def test_every_report_is_covered_in_the_users_crs(name, fit, method):
     assert private.attrs["tracs"]["domain"].get("fit") == (None if is_box and fit != "transport" else fit)
 
 
+@pytest.mark.slow
 def test_the_fitted_rectangle_is_the_one_asked_for():
     for name, shape in SHAPES.items():
         around = {fit: resolve(shape, Originals.nobody(4326), fit=fit).domain for fit in ("envelope", "oriented")}
@@ -159,6 +161,7 @@ def test_oriented_fit_cuts_the_error_as_the_diagonals_predict():
     assert predicted < 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("angle", "width"), [(0, 10_000), (40, 10_000), (40, 2_000), (90, 5_000)])
 @pytest.mark.parametrize("method", METHODS)
 def test_best_fit_has_the_smaller_error(angle, width, method):

@@ -4,8 +4,8 @@
 of a block (`geotracs.mechanisms.lattice.BLOCK`), the order in which random words are used, the working CRS.
 """
 
+import functools
 import hashlib
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import shapely
 import geotracs
 from geotracs.core.domains import Disc, Globe
 from geotracs.core.methods import METHODS, PlaceMethod
+from tests.helpers import quiet
 
 HASHES = Path(__file__).with_name("hashes.json")
 DIGITS = 7
@@ -28,6 +29,7 @@ CITY = shapely.Polygon([(139.5, 35.55), (139.9, 35.52), (139.85, 35.7), (139.7, 
 EPS = 4.0
 
 
+@functools.cache
 def people(lines: bool) -> gpd.GeoDataFrame:
     """Return twelve people of 1 to 23 locations, in order, as points or as a line each."""
     rng = np.random.default_rng(7)
@@ -76,14 +78,14 @@ def cases() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def in_memory(lines: bool, arguments: dict[str, Any]) -> str:
     """Return the hash of a release of a frame."""
-    return _hash(_quietly(geotracs.perturb, people(lines), EPS, rng=1, **_columns(lines), **arguments))
+    return _hash(quiet(geotracs.perturb, people(lines), EPS, rng=1, **_columns(lines), **arguments))
 
 
 def in_batches(lines: bool, arguments: dict[str, Any], folder: Path) -> str:
     """Return the hash of a release of a file in small batches."""
     people(lines).to_parquet(folder / "in.parquet")
     given = {"rng": 1, "batch_rows": 3 if lines else 17, "overwrite": True, **_columns(lines), **arguments}
-    _quietly(geotracs.perturb_file, folder / "in.parquet", folder / "out.parquet", EPS, **given)
+    quiet(geotracs.perturb_file, folder / "in.parquet", folder / "out.parquet", EPS, **given)
     return _hash(gpd.read_parquet(folder / "out.parquet"))
 
 
@@ -92,8 +94,8 @@ def on_dask(lines: bool, arguments: dict[str, Any]) -> str:
     frame = people(lines)
     starts = frame.index[frame["person"].isin(["p0", "p5", "p9"]) & ~frame["person"].duplicated()].tolist()
     ddf = dask_geopandas.from_geopandas(frame, npartitions=1).repartition(divisions=[*starts, frame.index[-1]])
-    private = _quietly(ddf.tracs.perturb, EPS, rng=1, shuffle=False, **_columns(lines), **arguments)
-    return _hash(_quietly(private.compute, scheduler="synchronous"))
+    private = quiet(ddf.tracs.perturb, EPS, rng=1, shuffle=False, **_columns(lines), **arguments)
+    return _hash(quiet(private.compute, scheduler="synchronous"))
 
 
 def _columns(lines: bool) -> dict[str, Any]:
@@ -103,9 +105,3 @@ def _columns(lines: bool) -> dict[str, Any]:
 def _hash(frame: gpd.GeoDataFrame) -> str:
     xy = np.round(shapely.get_coordinates(np.asarray(frame.geometry.values)), DIGITS) + 0.0
     return hashlib.sha256(xy.astype("<f8").tobytes()).hexdigest()[:16]
-
-
-def _quietly(function: Any, *args: Any, **kwargs: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(*args, **kwargs)

@@ -26,6 +26,8 @@ from geotracs import InputError, files, perturb_file
 from tests.fuzz import private, scan
 from tests.helpers import TERMINAL, prepared, quiet
 
+pytestmark = pytest.mark.slow
+
 KINDS = (
     "gpkg", "parquet", "geojson", "geojsonl", "shp", "fgb", "csv", "csv.gz", "tsv", "gml", "tab", "mif", "sqlite",
 )  # fmt: skip

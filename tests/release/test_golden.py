@@ -13,10 +13,27 @@ def test_every_case_is_known():
     assert [name for name, _ in cases()] == list(KNOWN)
 
 
-@pytest.mark.parametrize("lines", [False, True], ids=["points", "lines"])
-@pytest.mark.parametrize(("name", "arguments"), [pytest.param(*case, id=case[0]) for case in cases()])
-def test_golden_releases(tmp_path, name, arguments, lines):
-    known = KNOWN[name]["lines" if lines else "points"]
-    assert in_memory(lines, arguments) == known["memory"]
-    assert in_batches(lines, arguments, tmp_path) == known["memory"]
-    assert on_dask(lines, arguments) == known["dask"]
+every_case = pytest.mark.parametrize(
+    ("name", "arguments", "lines"),
+    [
+        pytest.param(*case, lines, id=f"{case[0]} {'lines' if lines else 'points'}")
+        for case in cases()
+        for lines in (False, True)
+    ],
+)
+
+
+def known(name, lines):
+    return KNOWN[name]["lines" if lines else "points"]
+
+
+@every_case
+def test_golden_releases_in_memory(name, arguments, lines):
+    assert in_memory(lines, arguments) == known(name, lines)["memory"]
+
+
+@pytest.mark.slow
+@every_case
+def test_golden_releases_in_batches_and_on_dask(tmp_path, name, arguments, lines):
+    assert in_batches(lines, arguments, tmp_path) == known(name, lines)["memory"]
+    assert on_dask(lines, arguments) == known(name, lines)["dask"]

@@ -38,6 +38,7 @@ def test_one_to_one(name, first, weights):
     assert np.abs(chart.to_unit(chart.from_unit(unit)) - unit).max() < 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METRES)
 def test_the_unit_square_stays_near_the_shape(name):
     """What comes out is in a cell of the grid that the shape may touch, and inside after the finish."""

@@ -14,6 +14,8 @@ from geotracs.core.methods.sizes import diameter, distances
 from tests.core.mechanisms.test_slopes import SETS, worst
 from tests.drawing import choose
 
+pytestmark = pytest.mark.slow
+
 SQUARE = Rectangle(0, 0, 1, 1)
 SMALL = ["two", "scattered", "clustered", "line", "grid"]
 

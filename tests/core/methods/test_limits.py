@@ -12,6 +12,8 @@ from geotracs.core.domains import Rectangle
 from geotracs.core.mechanisms import Window
 from tests.drawing import run
 
+pytestmark = pytest.mark.slow
+
 SQUARE = Rectangle(0, 0, 1, 1)
 SIDE = 6
 

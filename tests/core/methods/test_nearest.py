@@ -119,6 +119,7 @@ def city(path, digits):
     return visits[["lon", "lat"]].to_numpy(), places
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "digits", "count", "most"),
     [

@@ -59,6 +59,7 @@ def worst_log_ratio(probability, axis):
 # The promise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("places", SETS.values(), ids=SETS)
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
 def test_eps_ldp_along_all_histories(name, options, places):

@@ -72,6 +72,7 @@ def test_reports_fall_in_the_window_as_often_as_stated(name, options, domain, at
     assert abs(inside.mean() - probability) < 5 * math.sqrt(probability * (1 - probability) / len(reports))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [0.5, 3.0])
 @pytest.mark.parametrize(("name", "options", "domain", "at"), CASES)
 def test_density_is_one_in_all_and_is_what_is_drawn(name, options, domain, at, eps):

@@ -25,6 +25,7 @@ CORRECTED = {
 OPTIONS = {"strawman": {"start": "corner"}, "planar-laplace": {}, "tracs-d": {"start": "corner", "window": "r-sw"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "eps"), list(enumerate([2, 4, 6, 8, 10])))
 @pytest.mark.parametrize("name", CORRECTED)
 def test_corrected_errors(name, column, eps):

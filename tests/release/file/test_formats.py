@@ -13,6 +13,8 @@ from geotracs.release.file import perturb_file
 from tests.conftest import TOKYO
 from tests.release.file.streamed import COLUMNS, quiet, same
 
+pytestmark = pytest.mark.slow
+
 KINDS = ["gpkg", "geojson", "fgb", "csv", "csv.gz", "tsv", "shp"]
 
 

@@ -20,6 +20,8 @@ from geotracs.release.file import perturb_file
 from tests.conftest import TOKYO
 from tests.release.file.streamed import COLUMNS, PLACES, quiet, same
 
+pytestmark = pytest.mark.slow
+
 
 def places_for(method):
     return {"round_to": PLACES} if issubclass(METHODS[method], geotracs.methods.PlaceMethod) else {}

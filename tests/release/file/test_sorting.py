@@ -13,6 +13,8 @@ from geotracs.release.file import perturb_file, sorting, sources
 from tests.conftest import TOKYO
 from tests.release.file.streamed import COLUMNS, quiet
 
+pytestmark = pytest.mark.slow
+
 
 def swapped(frame):
     rows = frame.index.tolist()

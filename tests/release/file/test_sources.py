@@ -16,6 +16,8 @@ from geotracs.release.file import perturb_file, release
 from tests.conftest import TOKYO
 from tests.release.file.streamed import COLUMNS, quiet, refused
 
+pytestmark = pytest.mark.slow
+
 
 def test_no_geometry(people, tmp_path):
     people.drop(columns="geometry").to_csv(tmp_path / "in.csv", index=False)

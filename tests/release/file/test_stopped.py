@@ -17,6 +17,8 @@ from tests.conftest import TOKYO
 from tests.helpers import TERMINAL, prepared
 from tests.release.file.streamed import quiet, same
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_folder_comes_back_when_replacing_it_is_stopped(people, tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()

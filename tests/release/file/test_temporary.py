@@ -13,6 +13,8 @@ from geotracs.release.file import sinks
 from tests.conftest import TOKYO
 from tests.helpers import TERMINAL, prepared
 
+pytestmark = pytest.mark.slow
+
 ARGUMENTS = {"domain": TOKYO, "trajectory": "person", "time": "t", "keep": [], "batch_rows": 10, "sort": True}
 
 

@@ -18,6 +18,8 @@ from geotracs.views.maps.explore import MOST
 from geotracs.views.maps.page import CAPTION, CHANGED, UNKNOWN
 from tests.conftest import TOKYO
 
+pytestmark = pytest.mark.slow
+
 VIEWS = ("overlay", "side-by-side", "time")
 BUNDLED = sum(path.stat().st_size for path in files("geotracs.views.maps").joinpath("assets").iterdir())
 LOADS = re.compile(r"<(?:script|link|iframe|img|object|embed)\b[^>]*?(?:src|href|data)\s*=[^>]*", re.IGNORECASE)
