@@ -42,7 +42,8 @@ class _Function:
 
         signature = inspect.signature(function)
         own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        method.__signature__ = signature.replace(parameters=[own, *list(signature.parameters.values())[1:]])  # type: ignore[attr-defined]
+        parameters = [own, *list(signature.parameters.values())[1:]]
+        method.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # any function has it
         return method
 
 
@@ -224,7 +225,7 @@ class _WhenImported(MetaPathFinder):
                 execute(module)
                 _register()
 
-            spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
+            spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]  # of this one loader
         return spec
 
 
