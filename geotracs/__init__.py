@@ -108,4 +108,4 @@ class _ShortNames(MetaPathFinder, Loader):
         module.__spec__ = self._own  # it is there already, under its own name
 
 
-sys.meta_path.append(_ShortNames())
+sys.meta_path.insert(0, _ShortNames())  # before a folder that an earlier version left behind

@@ -11,6 +11,8 @@ import pytest
 import geotracs
 from tests.conftest import TOKYO
 
+pytestmark = pytest.mark.slow
+
 X, Y = 139.7654321, 35.6543217
 GIVEN = {"domain": TOKYO, "trajectory": "person", "time": "t"}
 DIGITS = ("139.7654", "35.6543", "35.7543", "35.8543")

@@ -33,6 +33,7 @@ PUBLIC = {
     "geotracs.experiments.setups.Recipe": "the name and options of a method",
     "geotracs.core.mechanisms.slopes.Node": "made from the public places",
     "geotracs.core.methods.atp.Tables": "made from the public places",
+    "geotracs.core.methods.channels.Reports": "what is released",
     "geotracs.core.methods.exponential.Tables": "made from the public places",
     "geotracs.core.methods.l_srr.Tables": "made from the public places",
     "geotracs.core.methods.ngram.Tables": "made from the public places",
@@ -45,7 +46,7 @@ PUBLIC_FIELDS = {
     ("geotracs.geo.region.Region", "record"): "part of the record of a release: no bounds if the region was fitted",
 }
 OWN_REPRS = {
-    "geotracs.core.guarantees.Guarantee",
+    "geotracs.core.guarantee.Guarantee",
     "geotracs.utility.compare.Pair",
     "geotracs.geo.tracks.Tracks",
     "geotracs.core.mechanisms.piecewise.Piecewise",

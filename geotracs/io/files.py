@@ -200,16 +200,16 @@ def quiet_gdal(path: Path, where: str = "pyogrio|geopandas|geotracs", *, remote:
         elif "successfully parsed" not in str(message):
             troubles.append(message)
 
-    scheme = path.with_suffix(".gfs")  # of GML, whatever the name of the file
-    new = not scheme.exists()
+    scheme = path.parent / f"{path.stem}.gfs"  # of GML, whatever the name of the file
+    new = not os.path.exists(scheme)
     with warnings.catch_warnings(), configured({} if remote else READING):
         warnings.filterwarnings("always", category=RuntimeWarning, module=f".*({where})")
         warnings.showwarning = note  # type: ignore[assignment]  # it passes on whatever else there is
         try:
             yield
         finally:
-            if new:
-                scheme.unlink(missing_ok=True)
+            if new and os.path.exists(scheme):
+                scheme.unlink()
     if troubles:
         warn(f"GDAL gave {len(troubles)} warning(s) while reading {str(path)!r}; check that it is complete.")
 

@@ -58,7 +58,7 @@ def siblings(path: Path) -> list[Path]:
 
     Parts that have the same stem as a file of another kind are its own, if they tell no location.
     """
-    if not path.parent.is_dir() or path.is_dir():
+    if not os.path.isdir(path.parent) or os.path.isdir(path):
         return []
     return sorted(other for other in path.parent.iterdir() if _belongs(other, path) and not _is_anothers(other, path))
 
@@ -73,7 +73,7 @@ def _check_shared(path: Path) -> None:
 
 def _check_leftovers(path: Path) -> None:
     """Raise if parts of a former file of this name are there, but the file itself is not."""
-    found = [] if path.exists() else siblings(path)
+    found = [] if os.path.exists(path) else siblings(path)
     if found:
         raise InputError(
             f"{found[0].name!r} is there and belongs to a former file {path.name!r}, whose locations it may hold. "

@@ -4,7 +4,7 @@ A location enters (CRS, clip), is drawn, is projected inside, rounded, and leave
 is random, and the last that sees a secret: every later one holds public objects only.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, cast
 
 import numpy as np
@@ -19,7 +19,7 @@ from geotracs.geo.rounding import Rounding
 from geotracs.release.blocks import Handover
 
 
-@dataclass
+@dataclass(repr=False)
 class Batch:
     """The locations of one block on their way to becoming reports.
 
@@ -109,7 +109,7 @@ class Draw:
 class Project:
     """Move reports outside a polygon to its nearest point, and undo rounding at any border."""
 
-    domain: Domain
+    domain: Domain = field(repr=False)
 
     def __call__(self, batch: Batch) -> None:
         """Project inside."""

@@ -116,6 +116,7 @@ def test_a_prior_shortens_the_noise(pois):
     assert with_ < 0.6 * without
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["L", "ring", "archipelago", "square with holes", "coast of 1,000"])
 @pytest.mark.parametrize("method", ["tracs-c", "joint"])
 def test_reports_are_covered_with_a_prior_on_polygons(pois, name, method):
@@ -126,6 +127,7 @@ def test_reports_are_covered_with_a_prior_on_polygons(pois, name, method):
     assert shapely.covers(shape, private.geometry.values).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("argument", ["prior", "round_to"])
 def test_what_is_made_of_the_private_data_is_warned_of(tracks, argument):
     rounded = tracks.set_geometry(shapely.set_precision(tracks.geometry.values, 1e-6)).set_crs(4326)

@@ -14,6 +14,8 @@ from geotracs import InputError, files
 from geotracs.io import siblings
 from tests.conftest import TOKYO
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def private(tracks):
@@ -248,3 +250,10 @@ def test_geometries_are_found_again_in_every_kind(private, tmp_path):
         back = files.read(tmp_path / name)
         assert np.allclose(np.sort(back.geometry.x), np.sort(private.geometry.x), atol=1e-6)
     assert isinstance(back, gpd.GeoDataFrame)
+
+
+def test_names_that_no_file_can_have(private, tmp_path):
+    with pytest.raises(InputError, match="File name too long"):
+        files.write(private, tmp_path / f"{'n' * 300}.gpkg")
+    with pytest.raises(InputError, match="There is no file"):
+        geotracs.perturb_file(tmp_path / f"{'n' * 300}.gml", tmp_path / "out.gpkg", 4, domain=TOKYO)

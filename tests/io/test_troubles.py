@@ -21,6 +21,8 @@ from geotracs.cli import main
 from geotracs.io import troubles
 from tests.conftest import TOKYO
 
+pytestmark = pytest.mark.slow
+
 SECRETS = ("139.7123456", "35.612345", "Rue de la Paix")
 STREAMED = {"domain": TOKYO, "keep": [], "batch_rows": 1}
 

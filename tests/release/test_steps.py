@@ -39,10 +39,18 @@ CASES = {
 }
 
 
-@pytest.fixture(params=CASES)
-def steps(request, tracks):
+@pytest.fixture(params=CASES, scope="module")
+def steps(request):
     """The steps of two releases that differ in their private locations only."""
+    tracks = people()
     return [steps_of(frame, **CASES[request.param]) for frame in (tracks, moved(tracks))]
+
+
+def people():
+    """Three people of 20 locations each."""
+    xy = np.random.default_rng(5).uniform((139.6, 35.6), (139.8, 35.8), (60, 2))
+    columns = {"person": np.repeat(["ann", "bob", "cleo"], 20), "t": np.tile(np.arange(20), 3)}
+    return gpd.GeoDataFrame(columns, geometry=gpd.points_from_xy(*xy.T), crs=4326)
 
 
 def moved(frame):
@@ -78,7 +86,9 @@ def test_no_step_depends_on_where_anybody_is(steps):
         assert written(mine) == written(theirs)
 
 
-def test_a_step_with_a_secret_would_be_noticed(tracks):
+def test_a_step_with_a_secret_would_be_noticed():
+    tracks = people()
+
     @dataclass(frozen=True)
     class Peek:
         inner: object

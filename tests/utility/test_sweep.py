@@ -12,6 +12,8 @@ from geotracs import InputError, PrivacyWarning
 from geotracs.core.places import Grid
 from tests.conftest import TOKYO
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = {"trajectory": "person", "time": "t"}
 
 

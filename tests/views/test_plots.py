@@ -21,6 +21,8 @@ from geotracs.views.colours import COLOURS
 from geotracs.views.plots.canvas import CAPTION
 from tests.conftest import TOKYO
 
+pytestmark = pytest.mark.slow
+
 mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 

@@ -98,6 +98,7 @@ def test_ngram_along_a_whole_trajectory_is_three_times_epsilon():
 # The sampler
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [1e-6, 2.0, 12.0])
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
 def test_sampler_follows_its_pmf(name, options, eps):

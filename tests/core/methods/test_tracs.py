@@ -65,6 +65,7 @@ def walk_arguments(xy, offsets, planes, rng, eps=3.0, follow=True, start=(0.3, 0
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("follow", [True, False])
 def test_compiled_and_plain_kernel_agree_to_the_last_bit(follow):
     pytest.importorskip("numba")

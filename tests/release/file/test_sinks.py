@@ -13,6 +13,8 @@ from geotracs import InputError, files
 from geotracs.release.file import perturb_file
 from tests.release.file.streamed import COLUMNS, quiet, same
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("ordered", [False, True])
 def test_unused_categories_are_left_out(people, tmp_path, ordered):
