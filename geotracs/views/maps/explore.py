@@ -61,7 +61,7 @@ def explore(
     sample: int = MOST,
     offline: bool = False,
 ) -> folium.Map | DualMap:
-    """Draw tracks before and after on a folium map, a colour a trajectory.
+    """Draw tracks before and after on a folium map, one colour per trajectory.
 
     Full lines and dots are the originals, dashes and hollow dots the reports. Each kind is a layer that can be
     switched on and off: original, perturbed, displacement (off at first), region, places, window.
@@ -91,7 +91,7 @@ def explore(
     color : str, optional
         One colour for all, instead of one a trajectory.
     cmap : list of colours, or name of a matplotlib colour map, optional
-        Colours of the trajectories; by default seven that the colour-blind can tell apart, again and again.
+        Colours of the trajectories; by default seven that the colour-blind can tell apart, cycled.
     tooltip, popup : bool, int, str or list of str
         Columns to show on hover and on click: the first ten, the first so many, or these.
     legend : bool
@@ -111,7 +111,7 @@ def explore(
     trajectory, time : str, optional
         As given to `perturb`; by default what the release records.
     sample : int
-        How many locations to draw at most; beyond it every so manyth trajectory is drawn, and the legend says so.
+        How many locations to draw at most; beyond it every n-th trajectory is drawn, and the legend says so.
     offline : bool
         Leave out tiles, and write the scripts into the page of a release alone too: a file that draws without any
         request.

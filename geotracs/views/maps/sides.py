@@ -104,7 +104,7 @@ def _side(frame: gpd.GeoDataFrame, labelled: gpd.GeoDataFrame, trajectory: str |
 
 
 def _thinned(side: Side, most: int) -> Side:
-    """Keep at most so many locations: every so manyth trajectory, and of one that is longer, of its locations."""
+    """Keep at most so many locations: every n-th trajectory and, within a longer one, every n-th location."""
     if side.total <= most:
         return side
     lengths = np.diff(side.offsets)
