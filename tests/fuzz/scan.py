@@ -2,8 +2,9 @@
 
 The bytes of a file are looked at as they are and unpacked: gzip, zip, hexadecimal and base64 runs, and every column and
 all metadata of a Parquet or Arrow file. In each of these a coordinate is looked for as decimal text of at least
-`TEXT_DIGITS` significant digits, as a double, as a single (rounded either way) and as a whole number of 1e-6 or 1e-7
-degrees. Forms of four bytes count only where x and y of a location are near each other.
+`MANY_DIGITS` significant digits, as a double, as a single (rounded either way) and as a whole number of 1e-6 or 1e-7
+degrees. Forms of four bytes, and text of at least `FEW_DIGITS` digits, count only where x and y of a location are near
+each other: among 10^4 numbers of six digits some equal those of an original by chance.
 """
 
 import base64
@@ -25,10 +26,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-TEXT_DIGITS = 6
+FEW_DIGITS, MANY_DIGITS = 6, 8
 INFINITE = np.float32(np.inf)
-NEAR = 24
-"""Within how many bytes of x the y of the same location is looked for."""
+NEAR = 32
+"""Within how many bytes of x the y of the same location is looked for: two doubles of 17 digits are that far apart."""
 NUMBER = re.compile(rb"(?<!\d)\d+(?:\.\d+)?")
 HEXADECIMAL = re.compile(rb"[0-9A-Fa-f]{32,}")
 BASE64 = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
@@ -165,7 +166,7 @@ class _Needles:
             for word in np.flatnonzero(np.isin(_words(data[shift:], size), self._words[size])):
                 yield from self._at(data, shift + size * int(word), size)
         for number in NUMBER.finditer(data):
-            for length in (TEXT_DIGITS + 1, len(number[0])):
+            for length in (FEW_DIGITS + 1, MANY_DIGITS + 1, len(number[0])):
                 yield from self._at(data, number.start(), length)
 
     def _at(self, data: bytes, start: int, length: int) -> Iterator[tuple[str, int]]:
@@ -183,16 +184,22 @@ def _long_forms(value: float) -> Iterator[tuple[str, bytes]]:
     """Return forms that are too long to be there by chance: doubles, and digits where a number begins."""
     yield "double", struct.pack("<d", value)
     yield "double", struct.pack(">d", value)
-    decimals = TEXT_DIGITS - len(str(int(abs(value))))
-    for rounding in (math.floor, round):
-        yield "text", f"{rounding(abs(value) * 10**decimals) / 10**decimals:.{decimals}f}".encode()
+    yield from (("text", form) for form in _texts(value, MANY_DIGITS))
+
+
+def _texts(value: float, digits: int) -> list[bytes]:
+    """Return the first digits of a coordinate, cut off and rounded."""
+    decimals = digits - len(str(int(abs(value))))
+    tried = (rounding(abs(value) * 10**decimals) / 10**decimals for rounding in (math.floor, round))
+    return [f"{number:.{decimals}f}".encode() for number in tried]
 
 
 def _short_forms(value: float) -> dict[str, list[bytes]]:
-    """Return forms that a coordinate may share with something else: singles, and whole numbers."""
+    """Return forms that a coordinate may share with something else: few digits, singles, and whole numbers."""
     single = np.float32(value)
     singles = {float(number) for number in (single, np.nextafter(single, -INFINITE), np.nextafter(single, INFINITE))}
     forms = {f"single {order}": [struct.pack(f"{order}f", number) for number in singles] for order in "<>"}
+    forms["short text"] = _texts(value, FEW_DIGITS)
     for scale in (10**6, 10**7):
         numbers = {math.floor(value * scale), round(value * scale)}
         forms[f"digits of 1/{scale}"] = [str(number).encode() for number in numbers]

@@ -126,7 +126,7 @@ def test_every_form_is_found(secrets, tmp_path, name, packed):
 
 
 def test_nothing_is_found_where_nothing_is(secrets, tmp_path):
-    """A double is in such noise with probability 1e-12, six digits with 1e-10, a pair of singles with 1e-8."""
+    """A double is in such noise with probability 1e-12, eight digits with 1e-12, a pair of singles with 1e-8."""
     rng = np.random.default_rng(4)
     (tmp_path / "noise").write_bytes(rng.bytes(2**18))
     other = private.make(rng, rows=40)
