@@ -118,7 +118,8 @@ def aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[gp
     if not original.index.equals(perturbed.index):
         if not (original.index.is_unique and perturbed.index.is_unique):
             raise InputError("The frames differ in their index; compare a frame with its own release.")
-        if len(original) != len(perturbed) or not perturbed.index.isin(original.index).all():
+        alike = len(original) == len(perturbed) and original.index.nlevels == perturbed.index.nlevels
+        if not alike or not perturbed.index.isin(original.index).all():
             raise InputError("The frames differ in their index; select the same rows of both.")
         perturbed = perturbed.loc[original.index]
     elif isinstance(original.index, pd.RangeIndex):

@@ -108,6 +108,9 @@ def test_bad_pairs(pair):
         geotracs.compare(before, after.iloc[:2])
     with pytest.raises(InputError, match="differ in their index"):
         geotracs.compare(before.set_axis([1] * 4), after)
+    nested = after.set_axis(pd.MultiIndex.from_product([["a"], range(4)]))
+    with pytest.raises(InputError, match="differ in their index"):
+        displacement(before, nested)
     with pytest.raises(InputError, match="number of locations"):
         geotracs.compare(before, after.assign(geometry=[shapely.LineString([(0, 0), (1, 1)])] * 4).set_crs(32654))
     with pytest.raises(InputError, match="`by` must be"):
