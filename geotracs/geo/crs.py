@@ -14,6 +14,7 @@ from pyproj.crs.coordinate_operation import (
     LambertAzimuthalEqualAreaConversion,
 )
 from pyproj.exceptions import CRSError as PyprojCRSError
+from pyproj.exceptions import ProjError
 
 from geotracs.errors import CRSError, DomainError, quoted
 
@@ -194,4 +195,7 @@ def degrees_per_unit(crs: pyproj.CRS) -> float:
 
 @functools.lru_cache(maxsize=32)
 def _transformer(source: pyproj.CRS, target: pyproj.CRS) -> pyproj.Transformer:
-    return pyproj.Transformer.from_crs(source, target, always_xy=True)
+    try:
+        return pyproj.Transformer.from_crs(source, target, always_xy=True)
+    except ProjError:
+        raise CRSError("PROJ knows no way between the two CRSs; is the one that the file says damaged?") from None

@@ -96,7 +96,7 @@ class Draw:
     channel: Channel
 
     def __call__(self, batch: Batch) -> None:
-        """Draw; a trajectory goes on from the last report before it is projected inside."""
+        """Draw; a trajectory goes on from the last report, before it is rounded."""
         if not self.channel.method.resumable:
             batch.which = self.channel.report(batch.xy, batch.offsets, batch.eps, batch.rng)
             return

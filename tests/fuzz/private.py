@@ -12,8 +12,8 @@ DOMAIN = (101.0, 11.0, 149.0, 49.0)
 DIGITS = 7
 """Decimals of the coordinates: such as 139.7123457, nine or ten significant digits."""
 FRAGMENTS = ("Zoe Q", "e Quux", "Rue d", "a Paix")
-"""What private labels are made of; a damaged one still holds one or the other. Three letters are in some file by chance,
-and four in some base64, where no space is."""
+"""What private labels are made of; a damaged one still holds one or the other. Three letters are in some file by
+chance, and four in some base64, where no space is."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ class Border:
     geometry : shapely Polygon or MultiPolygon
     grid : array of shape (SIDE, SIDE)
         The cells over its bounds, column by column: OUTSIDE, INSIDE, or BORDER for all that the border may touch.
+    hair : float
+        How far inside the border a point is moved.
 
     Notes
     -----
@@ -49,9 +51,10 @@ class Border:
         self._low = np.array(geometry.bounds[:2])
         self._size = np.array(geometry.bounds[2:]) - self._low
         self.grid = self._classified()
-        pieces = [_pieces(ring) for ring in _rings(shapely.segmentize(geometry, PIECE * self._size.max()))]
+        self.hair = NUDGE * self._size.max() + 1e-15 * np.abs(geometry.bounds).max()
+        cut = [pieces(ring) for ring in rings(shapely.segmentize(geometry, PIECE * self._size.max()))]
         self._begin, self._along, self._inwards, self._at_begin, self._at_end = map(
-            np.concatenate, zip(*pieces, strict=True)
+            np.concatenate, zip(*cut, strict=True)
         )
         self._tree = cKDTree(self._begin + self._along / 2)
 
@@ -72,7 +75,7 @@ class Border:
         moved = np.empty_like(xy)
         order = np.argsort(self._cells(xy[:, 0], 0) * SIDE + self._cells(xy[:, 1], 1))  # neighbours share the cache
         found, inwards = self._nearest(xy[order])
-        hair = NUDGE * self._size.max() + 1e-15 * np.abs(self.geometry.bounds).max()
+        hair = self.hair
         moved[order] = found + hair * inwards
         astray = np.flatnonzero(~self.covers(moved))
         while len(astray):  # narrower than a hair, or rounded away
@@ -136,7 +139,7 @@ class Border:
         return grid
 
 
-def _rings(geometry: BaseGeometry) -> list[np.ndarray]:
+def rings(geometry: BaseGeometry) -> list[np.ndarray]:
     """Return the rings of a polygon with its inside on their left."""
     rings = []
     for part in shapely.get_parts(geometry):
@@ -146,7 +149,7 @@ def _rings(geometry: BaseGeometry) -> list[np.ndarray]:
     return rings
 
 
-def _pieces(ring: np.ndarray) -> tuple[np.ndarray, ...]:
+def pieces(ring: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the pieces of a ring: begin, vector, and the way inwards along it, at its begin and at its end."""
     ring = ring[np.append(True, np.any(ring[1:] != ring[:-1], axis=1))]
     along = np.diff(ring, axis=0)

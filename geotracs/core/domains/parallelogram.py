@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from geotracs.core.domains.edges import NO_EDGES, Edges
 from geotracs.core.domains.rectangle import CORNERS, TOLERANCE, columns, evenly, two_numbers
 from geotracs.errors import DomainError
 
@@ -27,6 +28,7 @@ class Parallelogram:
     v: tuple[float, float]
 
     periodic: ClassVar[tuple[bool, bool]] = (False, False)
+    edges: ClassVar[Edges] = NO_EDGES
 
     def __post_init__(self) -> None:
         for name in ("origin", "u", "v"):

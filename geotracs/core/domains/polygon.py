@@ -8,6 +8,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from geotracs.core.domains.border import Border
+from geotracs.core.domains.edges import NO_EDGES, Edges, edges_of
 from geotracs.core.domains.parallelogram import Parallelogram, half_planes
 from geotracs.core.domains.rectangle import Rectangle, evenly
 from geotracs.errors import DomainError, quoted
@@ -27,7 +28,8 @@ class Polygon:
     Notes
     -----
     Reports of Cartesian methods that fall outside are projected to the nearest point of the polygon, which is
-    post-processing. TraCS-D works on a convex polygon directly, and otherwise on the fitted rectangle.
+    post-processing. TraCS-D works on a convex polygon directly, and otherwise on the fitted rectangle, where it moves
+    each report inside before it sees the next location from there.
 
     Examples
     --------
@@ -76,6 +78,11 @@ class Polygon:
     def border(self) -> Border:
         """Its border, under an index."""
         return Border(self.geometry)
+
+    @cached_property
+    def edges(self) -> Edges:
+        """Its edges, for TraCS-D on the fitted rectangle; none of a convex polygon, which its half-planes say."""
+        return NO_EDGES if self.convex else edges_of(self.border, self.frame.vertices)
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
         """Say which locations are inside or on the border, or so near that rounding explains it."""

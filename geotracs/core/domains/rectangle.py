@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from geotracs.core.domains.edges import NO_EDGES, Edges
 from geotracs.errors import DomainError
 
 TOLERANCE = 1e-9
@@ -53,6 +54,7 @@ class Rectangle:
     ymax: float
 
     periodic: ClassVar[tuple[bool, bool]] = (False, False)
+    edges: ClassVar[Edges] = NO_EDGES
 
     def __post_init__(self) -> None:
         for name in ("xmin", "ymin", "xmax", "ymax"):

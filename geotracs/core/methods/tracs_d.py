@@ -117,6 +117,7 @@ class TracsD(Product):
             np.atleast_1d(np.asarray(distance.window, dtype=np.int64)),
             ARC_STARTS,
             ARCTANGENTS,
+            domain.edges,
         )
 
     def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise | Sectors, Piecewise]:

@@ -3,9 +3,12 @@
 import functools
 import math
 from collections.abc import Callable
+from types import FunctionType
 
 import numpy as np
 
+from geotracs.core.domains.border import INSIDE
+from geotracs.core.domains.edges import SIDE, Edges
 from geotracs.core.mechanisms.lattice import CELLS
 
 LAST = CELLS - 1
@@ -38,6 +41,7 @@ def walk(
     step_windows: np.ndarray,
     arcs: np.ndarray,
     arctangents: np.ndarray,
+    edges: Edges,
 ) -> None:
     """Replace every location by its report; the paper's Algorithm 1 with the draws made beforehand.
 
@@ -61,13 +65,18 @@ def walk(
         `ARC_STARTS`; an argument, because numba cannot cache a function with a table inside.
     arctangents : array of shape (TANGENTS + 1,)
         `ARCTANGENTS`, likewise.
+    edges : Edges
+        Those of the polygon to which reports are moved; `NO_EDGES` where the region is convex itself.
 
     Notes
     -----
-    Runs as it is, or compiled by numba; integers stay within 63 bits so that both do the same.
+    A report that falls outside a polygon is moved inside before the next location is seen from it, so that the
+    reference is always what is released. Runs as it is, or compiled by numba; integers stay within 63 bits so that both
+    do the same.
     """
     turn_stride = 0 if len(turn_windows) == 1 else 1
     step_stride = 0 if len(step_windows) == 1 else 1
+    shaped = len(edges.table) > 0
     nearness = np.empty((len(planes), LANES))
     x, y, dx, dy, turn, way, whole = np.empty((7, LANES))
     lanes, rows = np.empty((2, LANES), dtype=np.int64)
@@ -127,8 +136,39 @@ def walk(
                 i = rows[k]
                 xs[i] = x[k] + way[k] / whole[k] * dx[k]
                 ys[i] = y[k] + way[k] / whole[k] * dy[k]
+                if shaped:
+                    xs[i], ys[i] = move_inside(xs[i], ys[i], edges)
                 if follow:
                     at[lanes[k], 0], at[lanes[k], 1] = xs[i], ys[i]
+
+
+def move_inside(x: float, y: float, edges: Edges) -> tuple[float, float]:
+    """Return the nearest point of the polygon, by a hair inside it; a point inside as it is.
+
+    >>> import shapely
+    >>> from geotracs.core.domains import Polygon
+    >>> corner = Polygon(shapely.Polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]))
+    >>> [round(float(part), 6) for part in move_inside(1.2, 1.7, corner.edges)]
+    [1.0, 1.7]
+    """
+    column = min(max(int((x - edges.low[0]) * edges.scale[0]), 0), SIDE - 1)
+    cell = column * SIDE + min(max(int((y - edges.low[1]) * edges.scale[1]), 0), SIDE - 1)
+    if edges.kinds[cell] == INSIDE:
+        return x, y
+    best, px, py, across, up = np.inf, x, y, 0.0, 0.0
+    for i in range(edges.begins[cell], edges.begins[cell + 1]):
+        edge = edges.members[i]
+        dx, dy = x - edges.table[edge, 0], y - edges.table[edge, 1]
+        along, beside = edges.table[edge, 2], edges.table[edge, 3]
+        part = min(max((dx * along + dy * beside) / (along * along + beside * beside), 0.0), 1.0)
+        square = (dx - part * along) ** 2 + (dy - part * beside) ** 2
+        if square < best:
+            best, px, py = square, edges.table[edge, 0] + part * along, edges.table[edge, 1] + part * beside
+            inwards = 6 if part == 0 else 8 if part == 1 else 4
+            across, up = edges.table[edge, inwards], edges.table[edge, inwards + 1]
+    if (x - px) * across + (y - py) * up >= 0:
+        return x, y
+    return px + edges.hair * across, py + edges.hair * up
 
 
 @functools.cache
@@ -139,6 +179,11 @@ def compiled_walk() -> Callable[..., None]:
     except ImportError:
         return walk
     try:
-        return njit(cache=True, nogil=True)(walk)
+        return _compiled(njit(cache=True, nogil=True))
     except RuntimeError:  # numba finds no folder that it may write its cache to
-        return njit(nogil=True)(walk)
+        return _compiled(njit(nogil=True))
+
+
+def _compiled(compiler: Callable[..., Callable[..., None]]) -> Callable[..., None]:
+    """Return `walk`, calling what is compiled, too: numba is not imported before it is needed."""
+    return compiler(FunctionType(walk.__code__, {**globals(), "move_inside": compiler(move_inside)}, "walk"))

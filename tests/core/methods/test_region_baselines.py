@@ -6,6 +6,7 @@ import shapely
 
 from geotracs import DomainError, InputError, methods
 from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
+from geotracs.core.domains.edges import NO_EDGES
 from geotracs.core.mechanisms import Piecewise, Sectors
 from geotracs.core.mechanisms.planar_laplace import LONGEST, STEPS
 from geotracs.core.methods import Method, PlaceMethod
@@ -46,7 +47,7 @@ def test_kernel_snaps_directions_to_sectors(k):
     start = np.array([[0.3, 0.6]])
     walk(
         xs, ys, np.array([0, 60]), start, True, SQUARE.half_planes, turns, windows[0], True, steps, windows[1],
-        ARC_STARTS, ARCTANGENTS,
+        ARC_STARTS, ARCTANGENTS, NO_EDGES,
     )  # fmt: skip
     assert np.allclose(np.column_stack([xs, ys]), by_hand, atol=1e-7)
 

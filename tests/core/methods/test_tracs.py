@@ -5,10 +5,12 @@ import math
 
 import numpy as np
 import pytest
+import shapely
 
 from geotracs import DomainError, InputError, methods
 from geotracs.core.budget import split
-from geotracs.core.domains import Rectangle
+from geotracs.core.domains import Polygon, Rectangle
+from geotracs.core.domains.polar import Polar
 from geotracs.core.mechanisms import Piecewise
 from geotracs.core.mechanisms.lattice import CELLS
 from geotracs.core.methods import walk as walk_module
@@ -16,6 +18,7 @@ from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk, w
 from tests.drawing import run
 
 SQUARE, SLENDER = Rectangle(0, 0, 1, 1), Rectangle(0, 0, 2, 10)
+CORNER = Polygon(shapely.Polygon([(0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1)]))
 
 
 def random_tracks(domain, trajectories=100, length=100, seed=0):
@@ -46,7 +49,7 @@ RAGGED = [1, 7, 0, 40, 3, 20, 1, 1, 5] * 5
 """Lengths of more trajectories than the kernel walks abreast."""
 
 
-def walk_arguments(xy, offsets, planes, rng, eps=3.0, follow=True, start=(0.3, 0.6)):
+def walk_arguments(xy, offsets, domain, rng, eps=3.0, follow=True, start=(0.3, 0.6)):
     turn, step = Piecewise(eps, periodic=True), Piecewise(eps / 3)
     starts = np.repeat([start], len(offsets) - 1, axis=0)
     return [
@@ -54,7 +57,7 @@ def walk_arguments(xy, offsets, planes, rng, eps=3.0, follow=True, start=(0.3, 0
         offsets,
         starts,
         follow,
-        planes,
+        domain.half_planes,
         turn.draw(len(xy), rng),
         np.array([turn.window]),
         False,
@@ -62,17 +65,23 @@ def walk_arguments(xy, offsets, planes, rng, eps=3.0, follow=True, start=(0.3, 0
         np.array([step.window]),
         ARC_STARTS,
         ARCTANGENTS,
+        domain.edges,
     ]
 
 
+def copies(arguments):
+    return [*(np.copy(a) for a in arguments[:-1]), arguments[-1]]
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("domain", [SQUARE, CORNER], ids=["square", "corner"])
 @pytest.mark.parametrize("follow", [True, False])
-def test_compiled_and_plain_kernel_agree_to_the_last_bit(follow):
+def test_compiled_and_plain_kernel_agree_to_the_last_bit(follow, domain):
     pytest.importorskip("numba")
     offsets = np.append(0, np.cumsum(RAGGED))
     rng = np.random.default_rng(4)
-    arguments = walk_arguments(rng.random((offsets[-1], 2)), offsets, SQUARE.half_planes, rng, follow=follow)
-    plain, fast = [np.copy(a) for a in arguments], [np.copy(a) for a in arguments]
+    arguments = walk_arguments(rng.random((offsets[-1], 2)), offsets, domain, rng, follow=follow)
+    plain, fast = copies(arguments), copies(arguments)
     walk(*plain)
     assert compiled_walk() is not walk
     compiled_walk()(*fast)
@@ -83,15 +92,38 @@ def test_compiled_and_plain_kernel_agree_to_the_last_bit(follow):
 def test_trajectories_walked_abreast_are_those_walked_alone():
     offsets = np.append(0, np.cumsum(RAGGED))
     rng = np.random.default_rng(5)
-    together = walk_arguments(rng.random((offsets[-1], 2)), offsets, SQUARE.half_planes, rng)
-    alone = [np.copy(a) for a in together]
+    together = walk_arguments(rng.random((offsets[-1], 2)), offsets, SQUARE, rng)
+    alone = copies(together)
     compiled_walk()(*together)
     for first, end in itertools.pairwise(offsets.tolist()):
-        part = [a[first:end] if len(a) == offsets[-1] else a for a in map(np.atleast_1d, alone)]
+        part = [a[first:end] if len(a) == offsets[-1] else a for a in map(np.atleast_1d, alone[:-1])]
+        part.append(alone[-1])
         part[2], part[3], part[4], part[8] = np.array([0, end - first]), alone[3][:1], True, False
         compiled_walk()(*part)
     assert np.array_equal(together[0], alone[0])
     assert np.array_equal(together[1], alone[1])
+
+
+def test_on_a_polygon_the_reference_is_what_is_released():
+    """Nothing is left to project, and the next location is seen from there: see `Polar`."""
+    method, n, eps = methods.make("tracs-d"), 300, 6.0
+    xy = CORNER.spread(2 * n)[np.random.default_rng(2).permutation(2 * n)]
+    drawn = np.asfortranarray(xy)
+    method.report(drawn, np.arange(0, 2 * n + 1, 2), eps, CORNER, np.random.default_rng(3))
+    assert CORNER.border.covers(drawn).all()
+    assert (CORNER.border.distance(drawn) < 1e-9).sum() > 20
+    alone = np.asfortranarray(xy[1::2])
+    draws = [
+        mechanism.draw(2 * n, rng) for rng in [np.random.default_rng(3)] for mechanism in method.mechanisms(eps, CORNER)
+    ]
+    for i, (before, at) in enumerate(zip(drawn[0::2], alone, strict=True)):
+        chart = Polar(before, CORNER)
+        unit = np.clip(chart.to_unit(at[None]), 0, 1)
+        for axis, mechanism in enumerate(method.mechanisms(eps, CORNER)):
+            unit[:, axis] = mechanism.apply(unit[:, axis], draws[axis][2 * i + 1 : 2 * i + 2])
+        report = np.asfortranarray(chart.from_unit(unit))
+        CORNER.project_inside(report)
+        assert report[0] == pytest.approx(drawn[2 * i + 1], abs=1e-6)
 
 
 def test_plain_kernel_is_used_without_numba(monkeypatch):
@@ -136,7 +168,7 @@ def transcription(xy, start, turns, turn_window, steps, step_window, space):
 def test_kernel_is_algorithm_1():
     rng = np.random.default_rng(8)
     xy = rng.random((60, 2))
-    arguments = walk_arguments(xy, np.array([0, 60]), SQUARE.half_planes, rng)
+    arguments = walk_arguments(xy, np.array([0, 60]), SQUARE, rng)
     turns, steps = arguments[6], arguments[9]
     by_hand = transcription(xy, (0.3, 0.6), turns, Piecewise(3.0, periodic=True), steps, Piecewise(1.0), (0, 0, 1, 1))
     walk(*arguments)
@@ -149,7 +181,7 @@ def test_kernel_measures_directions_like_libm(angle):
     target = np.array([[0.5 + 0.3 * math.cos(angle), 0.5 + 0.3 * math.sin(angle)]])
     zero, one = np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.int64)
     arguments = [*target.T.copy(), np.array([0, 1]), np.array([[0.5, 0.5]]), True, SQUARE.half_planes]
-    arguments += [zero, one, False, zero, one, ARC_STARTS, ARCTANGENTS]
+    arguments += [zero, one, False, zero, one, ARC_STARTS, ARCTANGENTS, SQUARE.edges]
     walk(*arguments)
     assert np.allclose([arguments[0], arguments[1]], target.T, atol=4 / CELLS)
 
