@@ -59,7 +59,7 @@ class Method:
         return OnRegion(self, domain)
 
     def check(self, domain: Domain) -> None:
-        """Refuse a domain that the method cannot work on, and say why."""
+        """Raise for a domain that lacks a capability the method needs, and say which."""
         raise NotImplementedError
 
     def report(
