@@ -37,7 +37,7 @@ class Region:
     record : dict
         What a reader of the release may know of the region.
     shape : shapely geometry, optional
-        The region in the CRS of the data, longitudes counted on beyond 180 degrees; none for a disc and the globe.
+        The region in the CRS of the data, with unwrapped longitudes; none for a disc, the globe and new kinds.
     box : Rectangle, optional
         The shape, if it is a box whose sides stay straight in the working CRS.
     transport : Transport, optional
@@ -76,7 +76,7 @@ class Region:
         return Polygon(cast(BaseGeometry, self.shape))  # what asks for it has looked whether there is one
 
     def _unwrapped(self, xy: np.ndarray) -> np.ndarray:
-        """Return degrees with the longitudes counted on as in the shape; other coordinates as they are."""
+        """Return degrees with longitudes unwrapped as in the shape; other coordinates as they are."""
         if not self.data_crs.is_geographic:
             return xy
         west, _, east, _ = cast(BaseGeometry, self.shape).bounds
@@ -176,15 +176,11 @@ def _region(domain: Any, data: Originals, fit: str, crs: Any, error: Callable[[D
     if isinstance(domain, Disc):
         return _disc(domain, data.crs, working)
     if not isinstance(domain, (Rectangle, Parallelogram, Polygon)) and isinstance(domain, Domain):
-        return _other(domain, data.crs, working)
+        return _other(domain, data, working)
     fitted = domain is None
     shape = _extent(data) if fitted else _shape(domain, data.crs)
-    if not fitted and data.have_extent(shape.bounds):
-        warn(
-            "`domain` has the extent of the private data. If it was made from them it is not public, and the reports "
-            "and the record reveal it; give a public region.",
-            PrivacyWarning,
-        )
+    if not fitted:
+        _warn_of_their_extent(shape.bounds, data)
     bounds = _wrapped(shape.bounds, data.crs)
     working = working or crs_.working_crs(data.crs, shape.bounds)
     if fit == "best" and error is not None:
@@ -262,8 +258,19 @@ def _disc(disc: Disc, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
     return Region(planar, working, crs, record)
 
 
-def _other(domain: Domain, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
+def _warn_of_their_extent(bounds: crs_.Bounds, data: Originals) -> None:
+    if data.have_extent(bounds):
+        warn(
+            "`domain` has the extent of the private data. If it was made from them it is not public, and the reports "
+            "and the record reveal it; give a public region.",
+            PrivacyWarning,
+        )
+
+
+def _other(domain: Domain, data: Originals, working: pyproj.CRS | None) -> Region:
     """Return a region of a kind of its own, which is worked on in its own coordinates."""
+    crs = data.crs
+    _warn_of_their_extent(domain.outline.bounds, data)
     if crs.is_geographic or (working is not None and working != crs):
         raise CRSError(f"A {domain.kind} is worked on in its own coordinates; bring the data into its planar CRS.")
     return Region(domain, crs, crs, {"kind": domain.kind, "fitted": False, "crs": crs_.label(crs)})

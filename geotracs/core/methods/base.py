@@ -120,7 +120,7 @@ class Method:
         Returns
         -------
         shapely.Polygon, float
-            In the working CRS; on the globe in degrees, longitudes counted on beyond 180. It is not cut to a
+            In the working CRS; on the globe in degrees, with unwrapped longitudes. It is not cut to a
             polygon that its domain may be: what falls outside is projected there after the draw.
         """
         raise InputError(f"{self.name} has no window on the plane.")
