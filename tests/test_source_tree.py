@@ -24,7 +24,18 @@ ORDER = [
     "__main__",
 ]
 """The rooms, each of which imports from those before it only."""
-CORE = ["randomness", "budget", "guarantee", "digest", "mechanisms", "domains", "places", "methods"]
+CORE = [
+    "randomness",
+    "budget",
+    "guarantee",
+    "digest",
+    "lengths",
+    "mechanisms",
+    "charts",
+    "domains",
+    "places",
+    "methods",
+]
 """The same within the first."""
 
 
@@ -84,6 +95,28 @@ def test_the_core_speaks_arrays():
         assert not others, path
 
 
+def test_kinds_of_domains_are_asked_for_in_one_module():
+    """Everywhere else a region is asked for its capabilities."""
+    kinds = {"Domain", "Base", *(kind.__name__ for kind in geotracs.domains.KINDS)}
+    asked = {}
+    for path in MODULES:
+        tree = ast.parse(path.read_text())
+        own = {
+            alias.asname or alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("geotracs.core.domains")
+            for alias in node.names
+        }
+        own |= {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass", "type"):
+                named = {word for argument in node.args for word in re.findall(r"[.\w]+", ast.unparse(argument))}
+                if {word.rsplit(".", 1)[-1] for word in named if word.split(".")[0] != "shapely"} & kinds & own:
+                    asked[path.relative_to(ROOT).as_posix()] = asked.get(path.relative_to(ROOT).as_posix(), 0) + 1
+    assert set(asked) == {"geo/region.py"}
+    assert asked["geo/region.py"] <= 12
+
+
 def test_no_assert_no_other_randomness():
     for path in MODULES:
         text = path.read_text()
@@ -104,9 +137,11 @@ def test_public_names_are_documented_with_examples():
     for name in ("plot", "error_curve", "displacement", "mechanism"):
         assert ">>>" in getattr(geotracs.plots, name).__doc__, name
     assert ">>>" in geotracs.datasets.sample_city.__doc__
-    for name in geotracs.mechanisms.__all__:
-        assert ">>>" in getattr(geotracs.mechanisms, name).__doc__, name
-    assert ">>>" in geotracs.domains.Rectangle.__doc__
+    mechanisms = geotracs.mechanisms
+    for one in (*mechanisms.CONTINUOUS, *mechanisms.FINITE, mechanisms.Slopes, mechanisms.Stairs):
+        assert ">>>" in one.__doc__, one
+    for one in geotracs.domains.KINDS:
+        assert ">>>" in one.__doc__, one
 
 
 def test_accessor_shows_the_functions_signature_and_documentation():

@@ -22,7 +22,7 @@ class Places(Protocol):
     def count(self) -> int:
         """How many there are."""
 
-    def some(self, n: int) -> np.ndarray:
+    def sample(self, n: int) -> np.ndarray:
         """Return where up to n of them are."""
 
     def round(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +50,7 @@ class Points:
         """How many there are."""
         return len(self.xy)
 
-    def some(self, n: int) -> np.ndarray:
+    def sample(self, n: int) -> np.ndarray:
         """Return where up to n of them are."""
         return self.xy[_spread_over(self.count, n)]
 
@@ -120,7 +120,7 @@ class Shapes:
         """How many there are."""
         return len(self._geometries)
 
-    def some(self, n: int) -> np.ndarray:
+    def sample(self, n: int) -> np.ndarray:
         """Return the centroids of up to n of them."""
         return self._centroids(_spread_over(self.count, n))
 
@@ -193,7 +193,7 @@ class Cells:
         """How many there are."""
         return self.counts[0] * self.counts[1]
 
-    def some(self, n: int) -> np.ndarray:
+    def sample(self, n: int) -> np.ndarray:
         """Return the middles of up to n of them."""
         return self._middle(_spread_over(self.count, n))
 

@@ -15,7 +15,7 @@ import geotracs.core.methods as recipes
 import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
 from geotracs.core.budget import check_eps
-from geotracs.core.domains import Domain, Globe, distances
+from geotracs.core.domains import Domain
 from geotracs.core.places import Grid
 from geotracs.core.randomness import public_stream, words
 from geotracs.errors import DomainError, InputError, quoted, sealed
@@ -170,12 +170,12 @@ class Setting:
         reports, which = method.on(domain, places, eps).sample(xy, offsets, eps, public_stream())
         if places is not None and which is None:
             reports = places.round(reports)[1]
-        unit = 1.0 if isinstance(self.region.domain, Globe) else self.region.crs.axis_info[0].unit_conversion_factor
-        return distances(self.region.domain, xy, reports) * unit
+        unit = 1.0 if domain.in_degrees else self.region.crs.axis_info[0].unit_conversion_factor
+        return domain.distance(xy, reports) * unit
 
     def _stand_ins(self, n: int) -> np.ndarray:
         if self.region.transport is None and self.rounding is not None:
-            places = self.rounding.places.some(n)
+            places = self.rounding.places.sample(n)
             xy = self.region.domain.clip(places[np.arange(n) % len(places)])
         else:
             xy = self.region.chart.spread(n)

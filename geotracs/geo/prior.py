@@ -10,8 +10,8 @@ import pyproj
 import shapely
 
 import geotracs.geo.crs as crs_
+from geotracs.core.domains import Domain
 from geotracs.core.domains.border import SIDE
-from geotracs.core.domains.transport import Base, outline
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
 from geotracs.geo.originals import Originals, derived_from
 
@@ -20,7 +20,7 @@ TRIES = 3
 
 
 def weights(
-    prior: Any, weight: str | None, domain: Base, crs: pyproj.CRS, data: Originals
+    prior: Any, weight: str | None, domain: Domain, crs: pyproj.CRS, data: Originals
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Return how much of a public prior is in each cell of a grid over the region, column by column, and its record.
 
@@ -35,7 +35,7 @@ def weights(
     data : Originals
         The private locations: their CRS is that of a raster, and a prior derived from them is warned of.
     """
-    low, high = np.reshape(outline(domain).bounds, (2, 2))
+    low, high = np.reshape(domain.outline.bounds, (2, 2))
     if isinstance(prior, tuple) and len(prior) == 2:
         if weight is not None:
             raise InputError("`weight` is a column of a layer; a raster has its own numbers.")

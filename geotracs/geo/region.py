@@ -17,7 +17,6 @@ import geotracs.geo.crs as crs_
 import geotracs.geo.prior as priors
 from geotracs.core.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle, Transport
 from geotracs.core.domains.polygon import FITS
-from geotracs.core.domains.transport import Base
 from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, quoted, warn
 from geotracs.geo.originals import Originals
 
@@ -38,7 +37,9 @@ class Region:
     record : dict
         What a reader of the release may know of the region.
     shape : shapely geometry, optional
-        The region in the CRS of the data, longitudes counted on beyond 180 degrees; none for a disc and the globe.
+        The region in the CRS of the data, with unwrapped longitudes; none for a disc, the globe and new kinds.
+    box : Rectangle, optional
+        The shape, if it is a box whose sides stay straight in the working CRS.
     transport : Transport, optional
         The domain with the chart of its public density.
     """
@@ -49,6 +50,7 @@ class Region:
     data_crs: pyproj.CRS = field(repr=False)
     record: dict[str, Any]
     shape: BaseGeometry | None = field(default=None, repr=False)
+    box: Rectangle | None = field(default=None, repr=False)
     transport: Transport | None = field(default=None, repr=False)
 
     @property
@@ -63,7 +65,7 @@ class Region:
     def contains(self, xy: np.ndarray, moved: np.ndarray) -> np.ndarray:
         """Say which locations are inside, given in the CRS of the data and, ``moved``, in the working CRS."""
         inside = np.isfinite(moved).all(axis=1)
-        if self.shape is None or self.crs == self.data_crs or isinstance(self.domain, Rectangle):
+        if self.shape is None or self.crs == self.data_crs or self.box is not None:
             return inside & self.domain.contains(moved)
         # Slanted borders are bent in the working CRS, if only by centimetres, and the shape is what was given.
         return inside & self._given.contains(self._unwrapped(xy))
@@ -74,7 +76,7 @@ class Region:
         return Polygon(cast(BaseGeometry, self.shape))  # what asks for it has looked whether there is one
 
     def _unwrapped(self, xy: np.ndarray) -> np.ndarray:
-        """Return degrees with the longitudes counted on as in the shape; other coordinates as they are."""
+        """Return degrees with longitudes unwrapped as in the shape; other coordinates as they are."""
         if not self.data_crs.is_geographic:
             return xy
         west, _, east, _ = cast(BaseGeometry, self.shape).bounds
@@ -85,30 +87,33 @@ class Region:
 
     def outline(self, crs: pyproj.CRS | None = None) -> BaseGeometry:
         """Return a shape to draw, in the CRS of the data or another; longitudes may go beyond 180 degrees."""
-        shape, turn = self.shape, crs_.turn(self.data_crs)
-        if isinstance(self.domain, Globe):
-            degrees = crs_.degrees_per_unit(self.data_crs)
-            shape = shapely.box(*np.array([-180, self.domain.south, 180, self.domain.north]) / degrees)
-        elif isinstance(self.domain, Disc):
-            around = np.column_stack([np.linspace(0, 1, 361), np.ones(361)])
-            ring = crs_.transform(self.domain.from_unit(around), self.crs, self.data_crs)
-            if self.data_crs.is_geographic:
-                ring[:, 0] = np.unwrap(ring[:, 0], period=turn)
-            shape = shapely.Polygon(ring)
-        shape = cast(BaseGeometry, shape)  # every other region has one
+        shape = self._own_outline() if self.shape is None else self.shape
         return shape if crs in (None, self.data_crs) else gpd.GeoSeries([shape], crs=self.data_crs).to_crs(crs).iloc[0]
+
+    def _own_outline(self) -> BaseGeometry:
+        """Return the outline of a domain that was given without a shape, in the CRS of the data."""
+        outline = self.domain.outline
+        if self.domain.in_degrees:
+            return shapely.transform(outline, lambda xy: xy / crs_.degrees_per_unit(self.data_crs))
+
+        def move(xy: np.ndarray) -> np.ndarray:
+            moved = crs_.transform(xy, self.crs, self.data_crs)
+            if self.data_crs.is_geographic:
+                moved[:, 0] = np.unwrap(moved[:, 0], period=crs_.turn(self.data_crs))
+            return moved
+
+        return shapely.transform(outline, move)
 
     def leave(self, xy: np.ndarray) -> np.ndarray:
         """Bring reports back into the CRS of the data, where they are covered by the shape: rounding is undone."""
-        same = self.crs == self.data_crs
-        if self.shape is None or (same and not isinstance(self.domain, Parallelogram)):
+        border = self.domain.border
+        covered = self.box is not None or border is not None  # to the last digit, where nothing is transformed
+        if self.shape is None or (covered and self.crs == self.data_crs):
             return crs_.transform(xy, self.crs, self.data_crs)
-        unsure = np.arange(len(xy))
-        if isinstance(self.domain, Polygon):
-            unsure = np.flatnonzero(~self.domain.border.surely_covers(xy))
+        unsure = np.arange(len(xy)) if border is None else np.flatnonzero(~border.surely_covers(xy))
         xy = self._unwrapped(crs_.transform(xy, self.crs, self.data_crs))
-        if isinstance(self.domain, Rectangle):
-            Rectangle(*self.shape.bounds).project_inside(xy)
+        if self.box is not None:
+            self.box.project_inside(xy)
         else:
             shapely.prepare(self.shape)
             unsure = unsure[~shapely.intersects_xy(self.shape, xy[unsure, 0], xy[unsure, 1])]
@@ -150,15 +155,14 @@ def resolve(
         raise InputError("`weight` is a column of the prior; give it with `prior`.")
     charted = prior is not None or fit == "transport"
     region = _region(domain, data, "envelope" if charted else fit, crs, error)
-    if charted and isinstance(region.domain, Globe):
-        raise DomainError('The globe has a chart of its own; leave out `prior` and fit="transport".')
+    if charted and not region.domain.plane:
+        raise DomainError(f'The {region.domain.kind} has a chart of its own; leave out `prior` and fit="transport".')
     weights: np.ndarray | None = None
     record: dict[str, Any] = {"fit": "transport"}
-    base = cast(Base, region.domain)
     if prior is not None:
-        weights, record["prior"] = priors.weights(prior, weight, base, region.crs, data)
-    if charted or (fit == "best" and isinstance(region.domain, Polygon)):
-        both = [Transport(base, weights, first=axis) for axis in (0, 1)]
+        weights, record["prior"] = priors.weights(prior, weight, region.domain, region.crs, data)
+    if charted or (fit == "best" and "fit" in region.record):
+        both = [Transport(region.domain, weights, first=axis) for axis in (0, 1)]
         best = both[0] if error is None else min(both, key=error)
         if charted or (error is not None and error(best) < error(region.domain)):
             return replace(region, transport=best, record=region.record | record)
@@ -171,28 +175,27 @@ def _region(domain: Any, data: Originals, fit: str, crs: Any, error: Callable[[D
         return _globe(domain, data.crs, working)
     if isinstance(domain, Disc):
         return _disc(domain, data.crs, working)
+    if not isinstance(domain, (Rectangle, Parallelogram, Polygon)) and isinstance(domain, Domain):
+        return _other(domain, data, working)
     fitted = domain is None
     shape = _extent(data) if fitted else _shape(domain, data.crs)
-    if not fitted and data.have_extent(shape.bounds):
-        warn(
-            "`domain` has the extent of the private data. If it was made from them it is not public, and the reports "
-            "and the record reveal it; give a public region.",
-            PrivacyWarning,
-        )
+    if not fitted:
+        _warn_of_their_extent(shape.bounds, data)
     bounds = _wrapped(shape.bounds, data.crs)
     working = working or crs_.working_crs(data.crs, shape.bounds)
     if fit == "best" and error is not None:
-        fitted_ways = {way: _planar(domain, shape, data.crs, working, way)[0] for way in FITS}
+        fitted_ways = {way: _planar(domain, shape, data.crs, working, way) for way in FITS}
         fit = min(FITS, key=lambda way: error(fitted_ways[way]))
-    planar, kind = _planar(domain, shape, data.crs, working, fit)
-    if shape.equals(shapely.box(*shape.bounds)):
-        kind = "rectangle"  # as it was given, even if the working CRS bends it
-    record = {"kind": kind, "fitted": fitted}
+    planar = _planar(domain, shape, data.crs, working, fit)
+    is_box = shape.equals(shapely.box(*shape.bounds))
+    # A box is recorded as it was given, even if the working CRS bends it.
+    record = {"kind": Rectangle.kind if is_box else planar.kind, "fitted": fitted}
     if not fitted:
         record |= {"bounds": bounds, "crs": crs_.label(data.crs)}
+    box = Rectangle(*shape.bounds) if is_box else None
     if isinstance(planar, Polygon):
-        record["fit"] = fit
-    return Region(planar, working, data.crs, record, shape)
+        record["fit"], box = fit, None
+    return Region(planar, working, data.crs, record, shape, box)
 
 
 def recorded(record: dict[str, Any], crs: pyproj.CRS, domain: Any = None) -> Region | None:
@@ -203,13 +206,15 @@ def recorded(record: dict[str, Any], crs: pyproj.CRS, domain: Any = None) -> Reg
     """
     known = record.get("domain", {})
     fit = known.get("fit") if known.get("fit") in FITS else "envelope"
-    if domain is not None:
+
+    def again(domain: Any, crs: pyproj.CRS) -> Region:
         working = None if isinstance(domain, Globe) else record.get("crs")
         return resolve(domain, Originals.nobody(crs), fit=fit, crs=working)
+
+    if domain is not None:
+        return again(domain, crs)
     try:
-        domain = _from_record(known)
-        working = None if isinstance(domain, Globe) else record.get("crs")
-        return resolve(domain, Originals.nobody(crs_.parse(known["crs"])), fit=fit, crs=working)
+        return again(_from_record(known), crs_.parse(known["crs"]))
     except (KeyError, TypeError, ValueError, ProjError):  # not there, or not as we write it
         return None
 
@@ -251,6 +256,24 @@ def _disc(disc: Disc, crs: pyproj.CRS, working: pyproj.CRS | None) -> Region:
         "crs": crs_.label(crs),
     }
     return Region(planar, working, crs, record)
+
+
+def _warn_of_their_extent(bounds: crs_.Bounds, data: Originals) -> None:
+    if data.have_extent(bounds):
+        warn(
+            "`domain` has the extent of the private data. If it was made from them it is not public, and the reports "
+            "and the record reveal it; give a public region.",
+            PrivacyWarning,
+        )
+
+
+def _other(domain: Domain, data: Originals, working: pyproj.CRS | None) -> Region:
+    """Return a region of a kind of its own, which is worked on in its own coordinates."""
+    crs = data.crs
+    _warn_of_their_extent(domain.outline.bounds, data)
+    if crs.is_geographic or (working is not None and working != crs):
+        raise CRSError(f"A {domain.kind} is worked on in its own coordinates; bring the data into its planar CRS.")
+    return Region(domain, crs, crs, {"kind": domain.kind, "fitted": False, "crs": crs_.label(crs)})
 
 
 def _extent(data: Originals) -> BaseGeometry:
@@ -334,7 +357,7 @@ def _checked(geometry: BaseGeometry | None, crs: pyproj.CRS) -> BaseGeometry:
     return shape
 
 
-def _planar(domain: Any, shape: BaseGeometry, crs: pyproj.CRS, working: pyproj.CRS, fit: str) -> tuple[Domain, str]:
+def _planar(domain: Any, shape: BaseGeometry, crs: pyproj.CRS, working: pyproj.CRS, fit: str) -> Domain:
     """Return the region in the working CRS, in the simplest form that it has there."""
     straight = working == crs or crs_.keeps_lines(crs, working)
 
@@ -345,14 +368,14 @@ def _planar(domain: Any, shape: BaseGeometry, crs: pyproj.CRS, working: pyproj.C
         return moved
 
     if straight and shape.equals(shapely.box(*shape.bounds)):
-        return Rectangle(*move(np.reshape(shape.bounds, (2, 2))).ravel().tolist()), "rectangle"
+        return Rectangle(*move(np.reshape(shape.bounds, (2, 2))).ravel().tolist())
     if straight and isinstance(domain, Parallelogram):
         origin, u, _, v = move(domain.vertices)
-        return Parallelogram(origin, u - origin, v - origin), "parallelogram"
+        return Parallelogram(origin, u - origin, v - origin)
     if not straight:
         xmin, ymin, xmax, ymax = shape.bounds
         shape = shapely.segmentize(shape, max(xmax - xmin, ymax - ymin) / PIECES)
-    return Polygon(shapely.make_valid(shapely.transform(shape, move)), fit), "polygon"
+    return Polygon(shapely.make_valid(shapely.transform(shape, move)), fit)
 
 
 def _wrapped(bounds: crs_.Bounds, crs: pyproj.CRS) -> list[float]:

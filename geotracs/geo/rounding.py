@@ -2,22 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import geopandas as gpd
 import numpy as np
 import pandas as pd
 import shapely
+from shapely.geometry.base import BaseGeometry
 
 import geotracs.geo.crs as crs_
-from geotracs.core.domains import Disc, Globe, WithHalfPlanes
+from geotracs.core.charts.base import CORNERS
 from geotracs.core.places import Cells, Grid, Points, Shapes
 from geotracs.errors import CRSError, InputError, PrivacyWarning, warn
 from geotracs.geo.originals import Originals, derived_from
 from geotracs.geo.region import Region
 
 POINT = 0
-MOST = 2**22
+MAX_PLACES = 2**22
 """How many places a method over places can take."""
 TORN = 1.5e7
 """Wider than this in metres, a shape was torn by the projection."""
@@ -50,14 +51,14 @@ class Rounding:
     def holds_points(self) -> bool:
         """Whether every place is one point and there are not too many for a method over places."""
         lines_or_areas = isinstance(self.places, Shapes) and not self.places.centroid
-        return self.places.count <= MOST and not lines_or_areas
+        return self.places.count <= MAX_PLACES and not lines_or_areas
 
     def check_points(self) -> None:
         """Raise unless every place is one point, and not too many for a method whose reports are places."""
-        if self.places.count > MOST:
+        if self.places.count > MAX_PLACES:
             raise InputError(
-                f"`round_to` has {self.places.count:,} places; a method over places takes at most {MOST:,}. Take a "
-                'coarser grid or fewer places, or method="tracs-c", which rounds to any number of them.'
+                f"`round_to` has {self.places.count:,} places; a method over places takes at most {MAX_PLACES:,}. Take "
+                'a coarser grid or fewer places, or method="tracs-c", which rounds to any number of them.'
             )
         if isinstance(self.places, Shapes) and not self.places.centroid:
             raise InputError(
@@ -118,8 +119,8 @@ def prepare(
     if np.all(shapely.get_type_id(geometries) == POINT):
         exact = shapely.get_coordinates(np.asarray(layer.geometry.to_crs(region.data_crs).values))
         xy = shapely.get_coordinates(geometries)
-        return Rounding(Points(xy, on_sphere=isinstance(region.domain, Globe)), table, exact)
-    if isinstance(region.domain, Globe):
+        return Rounding(Points(xy, on_sphere=region.domain.in_degrees), table, exact)
+    if region.domain.in_degrees:
         raise InputError("On the globe reports can be rounded to points only.")
     return Rounding(Shapes(geometries, centroid=centroid), table)
 
@@ -135,7 +136,7 @@ def _checked_join(layer: gpd.GeoDataFrame | gpd.GeoSeries, join: Sequence[str]) 
 
 
 def _grid(grid: Grid, region: Region, place: str) -> Rounding:
-    if isinstance(region.domain, Globe):
+    if region.domain.in_degrees:
         raise InputError("A grid of equal cells does not fit the globe; round to a layer of points there.")
     xy = shapely.get_coordinates(_outline(region))
     cells = grid.over((*xy.min(axis=0), *xy.max(axis=0)), region.crs.axis_info[0].unit_conversion_factor)
@@ -143,7 +144,7 @@ def _grid(grid: Grid, region: Region, place: str) -> Rounding:
 
 
 def _warn_if_outside(geometries: np.ndarray, region: Region) -> None:
-    if isinstance(region.domain, Globe):
+    if region.domain.in_degrees:
         return
     outline = _outline(region)
     shapely.prepare(outline)
@@ -151,8 +152,7 @@ def _warn_if_outside(geometries: np.ndarray, region: Region) -> None:
         warn("All places of `round_to` lie outside the domain; every report is moved out of it. Are both CRSs right?")
 
 
-def _outline(region: Region) -> shapely.Polygon:
-    """Return the rectangle or the disc in which the mechanisms work."""
-    if isinstance(region.domain, Disc):
-        return shapely.Point(region.domain.centre).buffer(region.domain.radius)
-    return shapely.Polygon(cast(WithHalfPlanes, region.domain).frame.vertices)
+def _outline(region: Region) -> BaseGeometry:
+    """Return where the mechanisms work: the rectangle of the chart, or the region itself."""
+    chart = region.domain.chart
+    return region.domain.outline if chart is None else shapely.Polygon(chart.from_unit(CORNERS))

@@ -354,7 +354,7 @@ def in_working_crs(
         if value == "places":
             if rounding is None:
                 raise InputError(f'`{name}="places"` needs places; give them with `round_to`.')
-            moved[name] = cast(methods.TracsD, recipe).best_start(rounding.places.some(SAMPLE), eps, region.domain)
+            moved[name] = cast(methods.TracsD, recipe).best_start(rounding.places.sample(SAMPLE), eps, region.domain)
         elif not isinstance(value, str):
             moved[name] = tuple(region.enter(np.array([value], dtype=float))[0].tolist())
             if not np.isfinite(moved[name]).all():

@@ -5,12 +5,12 @@ is random, and the last that sees a secret: every later one holds public objects
 """
 
 from dataclasses import dataclass, field
-from typing import Protocol, cast
+from typing import Protocol
 
 import numpy as np
 
 import geotracs.geo.crs as crs_
-from geotracs.core.domains import Disc, Domain, Parallelogram, Polygon, Rectangle
+from geotracs.core.domains import Domain
 from geotracs.core.methods import Channel
 from geotracs.core.randomness import Source
 from geotracs.errors import DomainError
@@ -86,7 +86,7 @@ class Enter:
             raise DomainError(
                 f"{lost or nowhere.sum()} of {len(xy)} locations cannot be projected or clipped: they do not exist."
             )
-        return cast(Rectangle | Parallelogram | Polygon | Disc, self.region.domain).centre  # in the plane
+        return self.region.domain.centre
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,8 @@ def test_cells_are_brute_force():
     rng = np.random.default_rng(0)
     xy = np.column_stack([rng.uniform(10, 80, 5000), rng.uniform(20, 40, 5000)])
     which, middle = cells.round(xy)
-    assert np.array_equal(which, brute_force(cells.some(28), xy))
-    assert np.array_equal(middle, cells.some(28)[which])
+    assert np.array_equal(which, brute_force(cells.sample(28), xy))
+    assert np.array_equal(middle, cells.sample(28)[which])
     # On a line between cells: the upper or right one; beyond the grid: the last one.
     edge = np.array([[20.0, 25.0], [80.0, 40.0], [10.0, 20.0]])
     assert cells.round(edge)[0].tolist() == [8, 27, 0]

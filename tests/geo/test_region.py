@@ -62,7 +62,7 @@ def test_the_fitted_rectangle_is_the_one_asked_for():
             assert isinstance(around["envelope"], Rectangle), name
             assert around["envelope"] == around["oriented"], name
             continue
-        envelope, oriented = (around[fit].frame for fit in ("envelope", "oriented"))
+        envelope, oriented = (around[fit].chart for fit in ("envelope", "oriented"))
         assert isinstance(envelope, Rectangle), name
         assert isinstance(oriented, Parallelogram), name
         assert shapely.Polygon(oriented.vertices).area <= shapely.Polygon(envelope.vertices).area * (1 + 1e-9), name
@@ -311,7 +311,7 @@ def test_belt_and_projected_data():
         perturb(frame.to_crs(3395), 4, domain=Globe(south=-30, north=60))
     with pytest.raises(DomainError, match="lie outside the domain"):
         perturb(flights(), domain=Globe(south=-30, north=60))
-    with pytest.raises(DomainError, match="straight ways to a border"):
+    with pytest.raises(DomainError, match="straight lines to a border"):
         perturb(frame, method="tracs-d", domain=Globe())
     with pytest.raises(CRSError, match="worked on in degrees"):
         perturb(frame, domain=Globe(), crs=3857)
@@ -411,7 +411,7 @@ def test_every_vertex_of_a_convex_polygon_can_be_the_start(sides):
         ({"domain": shapely.from_wkt("POLYGON ((0 0, 1 inf, 1 1, 0 0))")}, "NaN or infinite coordinates"),
         ({"method": "tracs-d", "domain": Disc((X, Y), 3e7)}, "at most 20,000 km"),
         ({"method": "tracs-d", "start": (10, 95)}, "must be a point that exists"),
-        ({"method": "tracs-d", "domain": Globe(), "start": "places"}, "straight ways to a border"),
+        ({"method": "tracs-d", "domain": Globe(), "start": "places"}, "straight lines to a border"),
     ],
 )
 def test_bad_combinations(tracks, arguments, match):

@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 import shapely
 
-from geotracs.core.domains.rectangle import TOLERANCE, columns, evenly, two_numbers
+from geotracs.core.charts.base import columns, evenly
+from geotracs.core.domains.base import Base
+from geotracs.core.domains.rectangle import TOLERANCE, two_numbers
 from geotracs.errors import DomainError, quoted
 
 
 @dataclass(frozen=True)
-class Disc:
+class Disc(Base):
     """A public disc.
 
     Given to `geotracs.perturb`, ``centre`` is in the frame's CRS and ``radius`` in metres of the working CRS, which are
@@ -27,6 +30,11 @@ class Disc:
     centre: tuple[float, float]
     radius: float
 
+    kind: ClassVar[str] = "disc"
+    instead: ClassVar[str] = 'use method="tracs-d", or fit="transport"'
+    periodic: ClassVar[tuple[bool, bool]] = (True, False)
+    affine: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         centre = two_numbers(self.centre.coords[0][:2] if isinstance(self.centre, shapely.Point) else self.centre)
         if centre is None:
@@ -34,6 +42,26 @@ class Disc:
         if not (isinstance(self.radius, Real) and np.isfinite(self.radius) and self.radius > 0):
             raise DomainError(f"`radius` of a disc must be greater than 0, got {quoted(self.radius)}.")
         object.__setattr__(self, "centre", centre)
+
+    @property
+    def outline(self) -> shapely.Polygon:
+        """Its shape, with 1,024 corners."""
+        return shapely.Point(self.centre).buffer(self.radius, quad_segs=256)
+
+    @property
+    def diameter(self) -> float:
+        """Twice the radius."""
+        return 2 * self.radius
+
+    @property
+    def longest_side(self) -> float:
+        """The diameter."""
+        return 2 * self.radius
+
+    @property
+    def polar(self) -> "Disc":
+        """Itself: part of a turn, part of the radius."""
+        return self
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
         """Say which locations are inside or on the border; NaN never is."""
@@ -70,6 +98,14 @@ class Disc:
         xy[:, 0] = self.centre[0] + distance * np.cos(angle)
         xy[:, 1] = self.centre[1] + distance * np.sin(angle)
         return xy
+
+    def stretch(self, uv: np.ndarray) -> np.ndarray:
+        """Return how many times larger a small area of the disc is than what it is mapped to."""
+        return 2 * np.pi * self.radius**2 * uv[:, 1]
+
+    def covers(self, xy: np.ndarray) -> np.ndarray:
+        """Say which places are inside, to the last digit."""
+        return self._distance(xy) <= self.radius
 
     def _distance(self, xy: np.ndarray) -> np.ndarray:
         return np.hypot(xy[:, 0] - self.centre[0], xy[:, 1] - self.centre[1])

@@ -5,8 +5,11 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
+import shapely
 
-from geotracs.core.domains.rectangle import TOLERANCE, columns, evenly
+from geotracs.core.charts.base import columns, evenly, in_unit
+from geotracs.core.domains.base import Base
+from geotracs.core.domains.rectangle import TOLERANCE
 from geotracs.errors import DomainError
 
 RADIUS = 6_371_008.8
@@ -14,7 +17,7 @@ RADIUS = 6_371_008.8
 
 
 @dataclass(frozen=True)
-class Globe:
+class Globe(Base):
     """All longitudes between two public latitudes, in degrees.
 
     Examples
@@ -28,7 +31,12 @@ class Globe:
     south: float = -90.0
     north: float = 90.0
 
+    kind: ClassVar[str] = "globe"
+    in_degrees: ClassVar[bool] = True
+    plane: ClassVar[bool] = False
+    instead: ClassVar[str] = 'on the globe use method="tracs-c", or take a smaller region'
     periodic: ClassVar[tuple[bool, bool]] = (True, False)
+    affine: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         ends = (self.south, self.north)
@@ -36,8 +44,38 @@ class Globe:
             raise DomainError("A belt of the globe needs -90 <= south < north <= 90.")
 
     @property
-    def frame(self) -> "Globe":
-        """Where Cartesian methods work: itself."""
+    def outline(self) -> shapely.Polygon:
+        """The belt as a box of longitudes and latitudes."""
+        return shapely.box(-180, self.south, 180, self.north)
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """On the prime meridian, midway between the latitudes."""
+        return 0.0, (self.south + self.north) / 2
+
+    @property
+    def corner(self) -> tuple[float, float]:
+        """The south-west of the box."""
+        return -180.0, self.south
+
+    @property
+    def diameter(self) -> float:
+        """The largest distance in metres: half a great circle, or across the pole in a belt that is beyond the equator.
+
+        >>> round(Globe().diameter), round(Globe(80, 90).diameter)
+        (20015115, 2223902)
+        """
+        equator = max(0.0, self.south, -self.north)  # how far the belt stays away from it
+        return RADIUS * (np.pi - 2 * np.radians(equator))
+
+    @property
+    def longest_side(self) -> float:
+        """The diameter."""
+        return self.diameter
+
+    @property
+    def chart(self) -> "Globe":
+        """Itself."""
         return self
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
@@ -84,3 +122,11 @@ class Globe:
         xy[:, 0] = uv[:, 0] * 360 - 180
         xy[:, 1] = self.south + uv[:, 1] * (self.north - self.south)
         return xy
+
+    def stretch(self, uv: np.ndarray) -> np.ndarray:
+        """Return the area in square degrees, which is the same everywhere."""
+        return np.full(len(uv), 360 * (self.north - self.south))
+
+    def covers(self, xy: np.ndarray) -> np.ndarray:
+        """Say which places are in the belt, to the last digit."""
+        return in_unit(self.to_unit(xy))

@@ -4,14 +4,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import shapely
 
-from geotracs.core.domains.edges import NO_EDGES, Edges
-from geotracs.core.domains.rectangle import CORNERS, TOLERANCE, columns, evenly, two_numbers
+from geotracs.core.charts.base import CORNERS, columns, evenly, in_unit
+from geotracs.core.domains.base import Base
+from geotracs.core.domains.rectangle import TOLERANCE, two_numbers
+from geotracs.core.lengths import longest_side
 from geotracs.errors import DomainError
 
 
 @dataclass(frozen=True)
-class Parallelogram:
+class Parallelogram(Base):
     """A public parallelogram: ``origin``, and its two sides as vectors ``u`` and ``v``.
 
     Given to `geotracs.perturb`, the three are in the frame's CRS.
@@ -27,8 +30,10 @@ class Parallelogram:
     u: tuple[float, float]
     v: tuple[float, float]
 
+    kind: ClassVar[str] = "parallelogram"
+    convex: ClassVar[bool] = True
     periodic: ClassVar[tuple[bool, bool]] = (False, False)
-    edges: ClassVar[Edges] = NO_EDGES
+    affine: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name in ("origin", "u", "v"):
@@ -60,8 +65,18 @@ class Parallelogram:
         return self.origin
 
     @property
-    def frame(self) -> "Parallelogram":
-        """Where Cartesian methods work: itself."""
+    def outline(self) -> shapely.Polygon:
+        """Its shape."""
+        return shapely.Polygon(self.vertices)
+
+    @property
+    def longest_side(self) -> float:
+        """The length of its longest side."""
+        return longest_side(self.vertices)
+
+    @property
+    def chart(self) -> "Parallelogram":
+        """Itself."""
         return self
 
     @property
@@ -103,6 +118,14 @@ class Parallelogram:
         xy[:, 1] = self.origin[1] + self.u[1] * uv[:, 0] + self.v[1] * uv[:, 1]
         xy[:, 0] = x
         return xy
+
+    def stretch(self, uv: np.ndarray) -> np.ndarray:
+        """Return the area, which is the same everywhere."""
+        return np.full(len(uv), self.area)
+
+    def covers(self, xy: np.ndarray) -> np.ndarray:
+        """Say which places are inside, to the last digit."""
+        return in_unit(self.to_unit(xy))
 
 
 def half_planes(vertices: np.ndarray) -> np.ndarray:

@@ -7,16 +7,18 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
+from geotracs.core.charts.base import evenly
+from geotracs.core.domains.base import Base, middle
 from geotracs.core.domains.border import Border
 from geotracs.core.domains.edges import NO_EDGES, Edges, edges_of
 from geotracs.core.domains.parallelogram import Parallelogram, half_planes
-from geotracs.core.domains.rectangle import Rectangle, evenly
+from geotracs.core.domains.rectangle import Rectangle
 from geotracs.errors import DomainError, quoted
 
 FITS = ("envelope", "oriented")
 
 
-class Polygon:
+class Polygon(Base):
     """A public polygon in planar coordinates.
 
     Parameters
@@ -34,30 +36,43 @@ class Polygon:
     Examples
     --------
     >>> city = Polygon(shapely.Polygon([(0, 0), (4, 0), (0, 3)]))
-    >>> city.frame
+    >>> city.chart
     Rectangle(xmin=0.0, ymin=0.0, xmax=4.0, ymax=3.0)
     """
 
-    periodic: ClassVar[tuple[bool, bool]] = (False, False)
+    kind: ClassVar[str] = "polygon"
 
     def __init__(self, geometry: BaseGeometry, fit: str = "envelope") -> None:
         if geometry.geom_type not in ("Polygon", "MultiPolygon") or geometry.is_empty or not geometry.area > 0:
             raise DomainError("A polygon with an area is needed.")
         self.geometry = cast(shapely.Polygon | shapely.MultiPolygon, geometry)
-        self.frame = _fitted(geometry, fit)
+        self._fitted = _fitted(geometry, fit)
+
+    @property
+    def outline(self) -> shapely.Polygon | shapely.MultiPolygon:
+        """The geometry."""
+        return self.geometry
 
     @property
     def centre(self) -> tuple[float, float]:
         """The centroid, or a point inside where the centroid is not."""
-        centroid = self.geometry.centroid
-        inside = centroid if self.geometry.covers(centroid) else self.geometry.representative_point()
-        return inside.x, inside.y
+        return middle(self.geometry)
+
+    @property
+    def chart(self) -> Rectangle | Parallelogram:
+        """The fitted rectangle."""
+        return self._fitted
+
+    @property
+    def longest_side(self) -> float:
+        """The length of the longest side of the fitted rectangle."""
+        return self._fitted.longest_side
 
     @property
     def corner(self) -> tuple[float, float]:
         """The corner of the fitted rectangle, or the first vertex of a convex polygon."""
         if not self.convex:
-            return self.frame.corner
+            return self._fitted.corner
         x, y = cast(shapely.Polygon, self.geometry).exterior.coords[0][:2]
         return x, y
 
@@ -71,7 +86,7 @@ class Polygon:
     def half_planes(self) -> np.ndarray:
         """The polygon as half-planes if it is convex, the fitted rectangle otherwise."""
         if not self.convex:
-            return self.frame.half_planes
+            return self._fitted.half_planes
         return half_planes(shapely.get_coordinates(cast(shapely.Polygon, self.geometry.convex_hull).exterior)[:-1])
 
     @cached_property
@@ -82,7 +97,7 @@ class Polygon:
     @cached_property
     def edges(self) -> Edges:
         """Its edges, for TraCS-D on the fitted rectangle; none of a convex polygon, which its half-planes say."""
-        return NO_EDGES if self.convex else edges_of(self.border, self.frame.vertices)
+        return NO_EDGES if self.convex else edges_of(self.border, self._fitted.vertices)
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
         """Say which locations are inside or on the border, or so near that rounding explains it."""
@@ -93,13 +108,6 @@ class Polygon:
             inside[astray] = self.border.distance(xy[astray]) <= slack
         return inside
 
-    def clip(self, xy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Move locations outside to the nearest point of the polygon."""
-        clipped = xy.copy(order="F") if out is None else out
-        clipped[:] = xy
-        self.project_inside(clipped)
-        return clipped
-
     def project_inside(self, xy: np.ndarray) -> None:
         """Project reports that fell outside to the nearest point of the polygon."""
         outside = np.flatnonzero(~self.border.covers(xy))
@@ -108,15 +116,9 @@ class Polygon:
 
     def spread(self, n: int) -> np.ndarray:
         """Return about n points spread evenly over the polygon: a public stand-in for locations."""
-        found = self.frame.from_unit(evenly(64 * n))
+        found = self._fitted.from_unit(evenly(64 * n))
         found = found[self.border.covers(found)][:n]
         return found if len(found) else np.array([self.centre])
-
-    def from_unit(self, uv: np.ndarray) -> np.ndarray:
-        """Map the unit square to the fitted rectangle, then into the polygon."""
-        xy = self.frame.from_unit(uv)
-        self.project_inside(xy)
-        return xy
 
 
 def _fitted(geometry: BaseGeometry, fit: str) -> Rectangle | Parallelogram:

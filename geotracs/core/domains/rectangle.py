@@ -5,20 +5,15 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+import shapely
 
-from geotracs.core.domains.edges import NO_EDGES, Edges
+from geotracs.core.charts.base import CORNERS, columns, evenly, in_unit
+from geotracs.core.domains.base import Base
+from geotracs.core.lengths import longest_side
 from geotracs.errors import DomainError
 
 TOLERANCE = 1e-9
 """How far outside, as a part of the region's size, a location still counts as inside: rounding of a projection."""
-
-CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-"""The corners of the unit square."""
-
-
-def columns(n: int) -> np.ndarray:
-    """Return an empty array of n pairs with contiguous columns: numpy is slow at pairs, and at fresh memory."""
-    return np.empty((2, n)).T
 
 
 def two_numbers(value: Any) -> tuple[float, float] | None:
@@ -30,13 +25,8 @@ def two_numbers(value: Any) -> tuple[float, float] | None:
     return tuple(pair.tolist()) if pair.shape == (2,) and np.isfinite(pair).all() else None
 
 
-def evenly(n: int) -> np.ndarray:
-    """Return n points spread evenly over the unit square (the sequence of Roberts, 2018)."""
-    return (0.5 + np.arange(1, n + 1)[:, None] * [0.7548776662466927, 0.5698402909980532]) % 1
-
-
 @dataclass(frozen=True)
-class Rectangle:
+class Rectangle(Base):
     """A public rectangle in planar coordinates.
 
     Examples
@@ -53,8 +43,10 @@ class Rectangle:
     xmax: float
     ymax: float
 
+    kind: ClassVar[str] = "rectangle"
+    convex: ClassVar[bool] = True
     periodic: ClassVar[tuple[bool, bool]] = (False, False)
-    edges: ClassVar[Edges] = NO_EDGES
+    affine: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name in ("xmin", "ymin", "xmax", "ymax"):
@@ -82,8 +74,18 @@ class Rectangle:
         return self.xmin, self.ymin
 
     @property
-    def frame(self) -> "Rectangle":
-        """Where Cartesian methods work: itself."""
+    def outline(self) -> shapely.Polygon:
+        """Its shape."""
+        return shapely.Polygon(self.vertices)
+
+    @property
+    def longest_side(self) -> float:
+        """The length of its longest side."""
+        return longest_side(self.vertices)
+
+    @property
+    def chart(self) -> "Rectangle":
+        """Itself."""
         return self
 
     @property
@@ -129,6 +131,14 @@ class Rectangle:
             np.multiply(uv[:, axis], high - low, out=xy[:, axis])
             xy[:, axis] += low
         return xy
+
+    def stretch(self, uv: np.ndarray) -> np.ndarray:
+        """Return the area, which is the same everywhere."""
+        return np.full(len(uv), (self.xmax - self.xmin) * (self.ymax - self.ymin))
+
+    def covers(self, xy: np.ndarray) -> np.ndarray:
+        """Say which places are inside, to the last digit."""
+        return in_unit(self.to_unit(xy))
 
     @property
     def _ends(self) -> tuple[tuple[float, float], tuple[float, float]]:

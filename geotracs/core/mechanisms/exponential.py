@@ -4,10 +4,13 @@ import math
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
+from geotracs.core.mechanisms.base import Seen, mean_cost
 from geotracs.core.mechanisms.lattice import exp_lower_bound
-from geotracs.core.mechanisms.weighted import HEAVIEST, probabilities
+from geotracs.core.mechanisms.weighted import HEAVIEST, draw, probabilities
+from geotracs.core.randomness import Source
 from geotracs.errors import InputError
 
 
@@ -59,6 +62,15 @@ class Exponential:
             self.lightest = np.where(slope > self._slope, 1, self.lightest)
             self._slope = np.maximum(slope, self._slope)
 
+    def draw(self, n: int, rng: Source) -> Source:
+        """Return the supply of random words: how many a draw needs depends on the weights."""
+        return rng
+
+    def apply(self, x: Seen | np.ndarray, draws: Source) -> np.ndarray:
+        """Turn the distances of all things from each secret, and words, into reports: their columns."""
+        seen = Seen.of(x)
+        return draw(self.weights(seen.table), seen.rows, draws)
+
     def weights(self, distances: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
         """Return the weights of things at these distances from a secret, one secret a row.
 
@@ -82,6 +94,15 @@ class Exponential:
     def pmf(self, distances: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
         """Return the probabilities that the weights lead to."""
         return probabilities(self.weights(distances, allowed))
+
+    def expected_error(self, distances: np.ndarray, costs: npt.ArrayLike) -> np.ndarray:
+        """Return the mean of the costs of reporting each thing, one secret a row.
+
+        >>> away = np.array([[0.0, 5.0, 10.0]])
+        >>> Exponential(4, spread=10.0).expected_error(away, costs=away).round(3)
+        array([2.123])
+        """
+        return mean_cost(self.pmf(distances), costs)
 
 
 def _column(values: np.generic | np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
+from geotracs.core.mechanisms.base import mean_cost
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, draw_offsets, threshold
 from geotracs.core.randomness import Source, source
 from geotracs.errors import InputError, quoted
@@ -60,11 +61,20 @@ class RandomizedResponse:
             raise InputError(f"Values must be whole numbers from 0 to {self.k - 1}.")
         return self.apply(secrets, self.draw(secrets.size, source(rng)).reshape(secrets.shape))
 
-    def pmf(self, secret: int) -> np.ndarray:
-        """Return the probability of each value when the secret is this one; for one eps."""
-        probability = np.full(self.k, (WORDS - self.threshold) / (WORDS * (self.k - 1)))
-        probability[secret] = self.threshold / WORDS
+    def pmf(self, secret: npt.ArrayLike) -> np.ndarray:
+        """Return the probability of each value when the secret is this one, or for each of several; for one eps."""
+        secret = np.asarray(secret, dtype=np.int64)
+        probability = np.full((*secret.shape, self.k), (WORDS - self.threshold) / (WORDS * (self.k - 1)))
+        np.put_along_axis(probability, secret[..., None], self.threshold / WORDS, axis=-1)
         return probability
+
+    def expected_error(self, secret: npt.ArrayLike, costs: npt.ArrayLike) -> np.ndarray:
+        """Return the mean of the costs of reporting each value, one secret a row; for one eps.
+
+        >>> RandomizedResponse(np.log(3), k=2).expected_error(0, [0.0, 8.0])
+        array(2.)
+        """
+        return mean_cost(self.pmf(secret), costs)
 
 
 def check_k(k: int, most: int = CELLS) -> int:

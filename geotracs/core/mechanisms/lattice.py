@@ -80,15 +80,15 @@ def draw_offsets(
     window, threshold = np.asarray(window, dtype=np.uint64), np.asarray(threshold, dtype=np.uint64)
     offsets = np.empty(n, dtype=np.uint32)
     for part in blocks(n):
-        size, width = part.stop - part.start, some(window, part)
-        outside = not_below(some(threshold, part), size, rng)
+        size, width = part.stop - part.start, take_or_scalar(window, part)
+        outside = at_least(take_or_scalar(threshold, part), size, rng)
         offsets[part] = uniform(width, size, rng)
-        width = some(width, outside)
+        width = take_or_scalar(width, outside)
         offsets[part][outside] = uniform(np.uint64(cells) - width, len(outside), rng) + width.astype(np.uint32)
     return offsets
 
 
-def not_below(threshold: np.ndarray, n: int, rng: Source) -> np.ndarray:
+def at_least(threshold: np.ndarray, n: int, rng: Source) -> np.ndarray:
     """Return which of n fresh 64-bit words are >= the threshold.
 
     Of each word the first 16 bits are drawn, and the other 48 only where those are equal to the threshold's.
@@ -112,11 +112,11 @@ def uniform(among: np.ndarray, n: int, rng: Source) -> np.ndarray:
     low, high = product.view(np.uint32)[LOW::2], product.view(np.uint32)[1 - LOW :: 2]
     again = np.flatnonzero(low < surplus)
     while len(again):
-        product[again] = words(rng, len(again), np.uint32).astype(np.uint64) * some(among, again)
-        again = again[low[again] < some(surplus, again)]
+        product[again] = words(rng, len(again), np.uint32).astype(np.uint64) * take_or_scalar(among, again)
+        again = again[low[again] < take_or_scalar(surplus, again)]
     return high
 
 
-def some(values: np.ndarray, which: slice | np.ndarray) -> np.ndarray:
+def take_or_scalar(values: np.ndarray, which: slice | np.ndarray) -> np.ndarray:
     """Return some of the values, or the one value that is for all."""
     return values if values.ndim == 0 else values[which]

@@ -165,7 +165,7 @@ WINDOWS = {"ogpm": _ogpm, "r-sw": _r_sw}
 
 
 def check_window(window: str) -> None:
-    """Refuse a window that there is not."""
+    """Raise for an unknown window."""
     if window not in WINDOWS:
         raise InputError(f"`window` must be one of {sorted(WINDOWS)}, got {quoted(window)}.")
 

@@ -8,7 +8,7 @@ from geotracs.core.mechanisms.krr import check_k
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, threshold
 from geotracs.core.randomness import Source, source
 
-MOST = 2**16
+MAX_SECTORS = 2**16
 
 
 class Sectors:
@@ -37,7 +37,7 @@ class Sectors:
     """
 
     def __init__(self, eps: float | np.ndarray, k: int) -> None:
-        self.window = CELLS // check_k(k, most=MOST)
+        self.window = CELLS // check_k(k, most=MAX_SECTORS)
         self.threshold: int | np.ndarray
         if np.ndim(eps) == 0:
             self.threshold = threshold(check_eps(eps), self.window)
@@ -65,12 +65,36 @@ class Sectors:
         return first / CELLS, (first + self.window) / CELLS
 
     def density(self, y: npt.ArrayLike, x: npt.ArrayLike) -> np.ndarray:
-        """Return the probability density of reporting ``y`` when the secret is ``x``; for one eps."""
+        """Return the probability density of reporting ``y`` when the secret is ``x``."""
         with np.errstate(over="ignore"):
             inside = cells_of(np.asarray(y)) - self._first_cell(np.asarray(x)) < self.window
-        high = self.threshold / WORDS * (CELLS / self.window)
-        low = (WORDS - self.threshold) / WORDS * (CELLS / (CELLS - self.window))
-        return np.where(inside, high, low)
+        return np.where(inside, *self._heights)
+
+    def expected_error(self, x: npt.ArrayLike | None = None) -> float | np.ndarray:
+        """Return the mean of the distance around the circle, in turns; without secrets, the mean over all of them.
+
+        The few cells that equal sectors leave over are not counted.
+
+        >>> round(float(Sectors(4, k=6).expected_error()), 4)
+        0.0725
+        """
+        width = self.window / CELLS
+        high, low = self._heights
+        if x is None:
+            near: float | np.ndarray = width**2 / 3  # two directions of one sector are a third of it apart
+        else:
+            before = np.asarray(x, dtype=np.float64) % width
+            near = (before**2 + (width - before) ** 2) / 2
+        return low / 4 + (high - low) * near
+
+    @property
+    def _heights(self) -> tuple[float | np.ndarray, float | np.ndarray]:
+        # In 64-bit words, 2**64 - T is -T.
+        beyond = WORDS - self.threshold if np.ndim(self.threshold) == 0 else -self.threshold
+        return (
+            self.threshold / float(WORDS) * (CELLS / self.window),
+            beyond / float(WORDS) * (CELLS / (CELLS - self.window)),
+        )
 
     def _first_cell(self, x: np.ndarray) -> np.ndarray:
         cells = cells_of(x)

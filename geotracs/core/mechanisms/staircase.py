@@ -4,10 +4,13 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
+from geotracs.core.mechanisms.base import Seen, mean_cost
 from geotracs.core.mechanisms.lattice import exp_lower_bound
-from geotracs.core.mechanisms.weighted import HEAVIEST, probabilities
+from geotracs.core.mechanisms.weighted import HEAVIEST, draw, probabilities
+from geotracs.core.randomness import Source
 
 CHUNK = 2**18
 """How many pairs of things are looked at at a time."""
@@ -18,10 +21,55 @@ SLACK = 1e-12
 class Staircase:
     """Report a thing of the nearest group with the largest weight, of the next with a smaller one, and so on.
 
-    Staircase randomized response (Wang et al., 2022), whose weights go down in equal steps. The groups differ in size
-    from secret to secret, so that the same weight is not the same probability for all. The weights are therefore
-    calibrated over the whole public set: the smallest last weight for which nothing is more than exp(eps) times
-    likelier from one secret than from another. So all of epsilon is spent, and no more.
+    Staircase randomized response (Wang et al., 2022), whose weights go down in equal steps. `Stairs` calibrates them
+    over the public set, so that all of epsilon is spent, and no more.
+
+    Parameters
+    ----------
+    eps : float
+        Privacy parameter, in (0, 700).
+    stairs : Stairs
+        The calibration over the public set.
+
+    Examples
+    --------
+    Four shops in a row, in groups up to 1 away, up to 2, and beyond.
+
+    >>> groups = np.array([[0, 0, 1, 2], [0, 0, 0, 1], [1, 0, 0, 0], [2, 1, 0, 0]])
+    >>> stairs = Stairs(lambda rows, columns: groups[np.ix_(rows, columns)], count=4, groups=3)
+    >>> Staircase(1.0, stairs).pmf(groups)[:2].round(3)
+    array([[0.328, 0.328, 0.224, 0.121],
+           [0.271, 0.271, 0.271, 0.186]])
+    """
+
+    def __init__(self, eps: float, stairs: "Stairs") -> None:
+        self.weights = stairs.weights(eps)
+        """The weight of a thing of each group, the nearest first: whole numbers."""
+
+    def draw(self, n: int, rng: Source) -> Source:
+        """Return the supply of random words: how many a draw needs depends on the weights."""
+        return rng
+
+    def apply(self, x: Seen | np.ndarray, draws: Source) -> np.ndarray:
+        """Turn the groups of all things as seen from each secret, and words, into reports: their columns."""
+        seen = Seen.of(x)
+        return draw(self.weights[seen.table], seen.rows, draws)
+
+    def pmf(self, groups: np.ndarray) -> np.ndarray:
+        """Return the probability of each thing, given the groups as seen from a secret, one secret a row."""
+        return probabilities(self.weights[groups])
+
+    def expected_error(self, groups: np.ndarray, costs: npt.ArrayLike) -> np.ndarray:
+        """Return the mean of the costs of reporting each thing, one secret a row."""
+        return mean_cost(self.pmf(groups), costs)
+
+
+class Stairs:
+    """The weights of a staircase for every epsilon, calibrated over a public set.
+
+    The groups differ in size from secret to secret, so that the same weight is not the same probability for all. The
+    weights are therefore calibrated over the whole set: the smallest last weight for which nothing is more than
+    exp(eps) times likelier from one secret than from another.
 
     Parameters
     ----------
@@ -36,13 +84,11 @@ class Staircase:
 
     Examples
     --------
-    Four shops in a row, in groups up to 1 away, up to 2, and beyond.
-
-    >>> groups = np.array([[0, 0, 1, 2], [0, 0, 0, 1], [1, 0, 0, 0], [2, 1, 0, 0]])
-    >>> mechanism = Staircase(lambda rows, columns: groups[np.ix_(rows, columns)], count=4, groups=3)
-    >>> mechanism.pmf(groups, eps=1.0)[:2].round(3)
-    array([[0.328, 0.328, 0.224, 0.121],
-           [0.271, 0.271, 0.271, 0.186]])
+    >>> groups = np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    >>> stairs = Stairs(lambda rows, columns: groups[np.ix_(rows, columns)], count=3, groups=3)
+    >>> weights = stairs.weights(2.0)
+    >>> (weights / weights[0]).round(2)
+    array([1.  , 0.55, 0.1 ])
     """
 
     def __init__(self, groups_of: Callable[[np.ndarray, np.ndarray], np.ndarray], count: int, groups: int) -> None:
@@ -85,10 +131,6 @@ class Staircase:
         if eps not in self._known:
             self._known[eps] = self._stairs(self._calibrated(eps))
         return self._known[eps]
-
-    def pmf(self, groups: np.ndarray, eps: float) -> np.ndarray:
-        """Return the probability of each thing, given the groups as seen from a secret, one secret a row."""
-        return probabilities(self.weights(eps)[groups])
 
     def worst_ratio(self, low: int) -> float:
         """Return how much likelier one thing can be from one secret than from another, with this last weight."""

@@ -3,8 +3,10 @@
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
+from geotracs.core.mechanisms.base import Seen, mean_cost
 from geotracs.core.mechanisms.lattice import WORDS, draw_offsets, threshold
 from geotracs.core.randomness import Source
 from geotracs.errors import InputError
@@ -52,21 +54,21 @@ class Subset:
         return draw_offsets(n, self.k, self.threshold, rng, cells=self.m)
 
     @staticmethod
-    def apply(neighbours: np.ndarray, which: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    def apply(x: Seen | np.ndarray, draws: np.ndarray) -> np.ndarray:
         """Turn neighbourhoods and draws into reports; nothing here is random.
 
         Parameters
         ----------
-        neighbours : array of shape (rows, k)
+        x : Seen, or array of shape (n, k)
             Neighbourhoods of one size, the members of each in ascending order.
-        which : array of int
-            The row of each draw's secret.
 
         Examples
         --------
-        >>> Subset.apply(np.array([[1, 2]]), np.array([0, 0, 0, 0]), np.array([0, 1, 2, 3]))
+        >>> Subset.apply(Seen(np.array([[1, 2]]), np.array([0, 0, 0, 0])), np.array([0, 1, 2, 3]))
         array([1, 2, 0, 3])
         """
+        seen = Seen.of(x)
+        neighbours, which = seen.table, seen.rows
         rows, k = neighbours.shape
         reports = neighbours[which, np.minimum(draws, k - 1)].astype(np.int64)
         outside = np.flatnonzero(draws >= k)
@@ -78,10 +80,20 @@ class Subset:
         return reports
 
     def pmf(self, neighbours: np.ndarray) -> np.ndarray:
-        """Return the probability of each value for a secret with this neighbourhood; for one eps."""
-        probability = np.full(self.m, (WORDS - self.threshold) / (WORDS * (self.m - self.k)))
-        probability[neighbours] = self.threshold / (WORDS * self.k)
+        """Return the probability of each value for a secret with this neighbourhood, or one a row; for one eps."""
+        neighbours = np.asarray(neighbours, dtype=np.int64)
+        shape = (*neighbours.shape[:-1], self.m)
+        probability = np.full(shape, (WORDS - self.threshold) / (WORDS * (self.m - self.k)))
+        np.put_along_axis(probability, neighbours, self.threshold / (WORDS * self.k), axis=-1)
         return probability
+
+    def expected_error(self, neighbours: np.ndarray, costs: npt.ArrayLike) -> np.ndarray:
+        """Return the mean of the costs of reporting each value, one neighbourhood a row; for one eps.
+
+        >>> Subset(np.log(3), k=2, m=4).expected_error(np.array([1, 2]), [8.0, 0.0, 0.0, 8.0])
+        array(2.)
+        """
+        return mean_cost(self.pmf(neighbours), costs)
 
 
 @lru_cache(maxsize=4096)

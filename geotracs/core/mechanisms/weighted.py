@@ -10,7 +10,7 @@ from geotracs.core.randomness import Source, words
 
 HEAVIEST = 2**40
 """The largest weight: no weight needs to be lighter than 1e-12 of another."""
-MOST = 2**22
+MAX_WEIGHTS = 2**22
 """How many weights fit into one draw, so that their sum stays below 2**63."""
 
 
@@ -20,7 +20,7 @@ def draw(weights: np.ndarray, rows: np.ndarray, rng: Source) -> np.ndarray:
     Parameters
     ----------
     weights : array of int, shape (r, m)
-        Whole numbers from 0 to `HEAVIEST`, at most `MOST` in all, and none of the rows all 0.
+        Whole numbers from 0 to `HEAVIEST`, at most `MAX_WEIGHTS` in all, and none of the rows all 0.
     rows : array of int
         Row of each draw.
 

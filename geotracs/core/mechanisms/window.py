@@ -7,7 +7,16 @@ import numpy as np
 import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
-from geotracs.core.mechanisms.lattice import WORDS, blocks, cells_of, midpoints, not_below, some, threshold, uniform
+from geotracs.core.mechanisms.lattice import (
+    WORDS,
+    at_least,
+    blocks,
+    cells_of,
+    midpoints,
+    take_or_scalar,
+    threshold,
+    uniform,
+)
 from geotracs.core.randomness import Source, source, words
 from geotracs.errors import InputError
 
@@ -18,7 +27,7 @@ STRETCHES = np.array([1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1, 3 / 2, 2, 3,
 MULTIPLE = 48
 """...where columns and rows are multiples of this."""
 PLAIN = 6
-"""Which of the stretches is none."""
+"""The index of the unstretched window."""
 NODES, WEIGHTS = (np.polynomial.legendre.leggauss(16)[i] for i in (0, 1))
 
 
@@ -93,9 +102,9 @@ class Window:
         limit = np.asarray(self.threshold, dtype=np.uint64)
         draws = np.empty((2, n), dtype=np.uint32)
         for part in blocks(n):
-            size, own = part.stop - part.start, [some(side, part) for side in sides]
-            outside = not_below(some(limit, part), size, rng)
-            elsewhere = _elsewhere(some(own[0], outside), some(own[1], outside), len(outside), rng)
+            size, own = part.stop - part.start, [take_or_scalar(side, part) for side in sides]
+            outside = at_least(take_or_scalar(limit, part), size, rng)
+            elsewhere = _elsewhere(take_or_scalar(own[0], outside), take_or_scalar(own[1], outside), len(outside), rng)
             for axis in (0, 1):
                 draws[axis, part] = uniform(own[axis], size, rng)
                 draws[axis, part][outside] = elsewhere[axis]
@@ -217,7 +226,9 @@ def _elsewhere(columns: np.ndarray, rows: np.ndarray, n: int, rng: Source) -> np
     again = np.flatnonzero((cells[0] < columns) & (cells[1] < rows))
     while len(again):
         cells[:, again] = words(rng, 2 * len(again), np.uint32).reshape(2, -1) >> np.uint32(1)
-        again = again[(cells[0, again] < some(columns, again)) & (cells[1, again] < some(rows, again))]
+        again = again[
+            (cells[0, again] < take_or_scalar(columns, again)) & (cells[1, again] < take_or_scalar(rows, again))
+        ]
     return cells
 
 
@@ -234,7 +245,7 @@ def _in_order(numbers: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tup
     column = numbers // rows
     row = numbers - column * rows
     outside = np.flatnonzero(numbers >= columns * rows)
-    numbers, columns, rows = numbers[outside], some(columns, outside), some(rows, outside)
+    numbers, columns, rows = numbers[outside], take_or_scalar(columns, outside), take_or_scalar(rows, outside)
     over, among = numbers - columns * rows, np.maximum(np.uint64(SIDE) - rows, np.uint64(1))
     aside = numbers >= columns * np.uint64(SIDE)
     column[outside] = np.where(aside, numbers // np.uint64(SIDE), over // among)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import geotracs.core.randomness as randomness
-from geotracs.core.domains import Domain, distances
+from geotracs.core.domains import Domain
 from geotracs.core.methods.atp import ATP
 from geotracs.core.methods.base import Method, PlaceMethod
 from geotracs.core.methods.channels import Channel, Reports
@@ -64,7 +64,7 @@ def expected_error(
     else:
         xy, channel = domain.spread(n), method.on(domain)
     reports = channel.sample(xy, np.arange(len(xy) + 1), eps, randomness.public_stream()).xy
-    return float(distances(domain, xy, reports).mean())
+    return float(domain.distance(xy, reports).mean())
 
 
 __all__ = [

@@ -10,11 +10,11 @@ import numpy as np
 import geotracs.core.mechanisms.exponential as mechanism
 from geotracs.core.budget import split
 from geotracs.core.domains import Domain
+from geotracs.core.lengths import diameter, distances
 from geotracs.core.mechanisms.krr import RandomizedResponse, check_k
 from geotracs.core.mechanisms.slopes import Slopes
 from geotracs.core.mechanisms.weighted import draw, probabilities
 from geotracs.core.methods.calibrated import CalibratedMethod, slopes_at
-from geotracs.core.methods.sizes import diameter, distances
 from geotracs.core.methods.weighted import chunks
 from geotracs.core.places import Points
 from geotracs.core.randomness import Source
@@ -22,7 +22,7 @@ from geotracs.errors import InputError
 
 DIRECTIONS = 0.75
 """The share of a copy's epsilon for the two directions, as published; the rest is for the place."""
-MOST_HISTORIES = 2**12
+MAX_HISTORIES = 2**12
 
 
 class Tables(NamedTuple):
@@ -181,7 +181,7 @@ class ATP(CalibratedMethod):
         """Return the probabilities of whole trajectories, by going through all that both copies can be."""
         self.check_eps(eps)
         m, length = len(tables.places), len(secrets)
-        if m**length > MOST_HISTORIES:
+        if m**length > MAX_HISTORIES:
             raise InputError(f"pmf of atp goes through all {m:,}**{length} trajectories of places, which are too many.")
         histories = np.array(list(itertools.product(range(m), repeat=length)))
         between = _between(np.array([0, length]))

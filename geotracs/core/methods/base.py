@@ -59,7 +59,7 @@ class Method:
         return OnRegion(self, domain)
 
     def check(self, domain: Domain) -> None:
-        """Refuse a domain that the method cannot work on, and say why."""
+        """Raise for a domain that lacks a capability the method needs, and say which."""
         raise NotImplementedError
 
     def report(
@@ -120,7 +120,7 @@ class Method:
         Returns
         -------
         shapely.Polygon, float
-            In the working CRS; on the globe in degrees, longitudes counted on beyond 180. It is not cut to a
+            In the working CRS; on the globe in degrees, with unwrapped longitudes. It is not cut to a
             polygon that its domain may be: what falls outside is projected there after the draw.
         """
         raise InputError(f"{self.name} has no window on the plane.")

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from geotracs.core.lengths import diameter, distances
 from geotracs.core.mechanisms.slopes import Slopes
-from geotracs.core.methods.sizes import diameter, distances
 from geotracs.core.methods.weighted import MAX_EPS, WeightedMethod
 from geotracs.errors import InputError, quoted
 
 CALIBRATIONS = ("exact", "textbook")
 PAIRS = 2**27
 """Up to how many pairs of a secret and a report are compared; in larger sets stand-ins are compared for the secrets."""
-FEWEST = 64
+MIN_STAND_INS = 64
 """How many stand-ins there are at least."""
 
 
@@ -70,7 +70,7 @@ def calibrate(
     places: np.ndarray, pairs: int, allowed: Callable[[slice], np.ndarray] | None = None, most: int | None = None
 ) -> Slopes:
     """Return the slopes over places, from about so many pairs of a stand-in and a place; see `Slopes`."""
-    few = max(FEWEST, pairs // len(places))
+    few = max(MIN_STAND_INS, pairs // len(places))
     own, stand_ins, covering = divide(places, few if most is None else min(few, most))
     return Slopes(places, own, stand_ins, covering, diameter(places), distances, allowed)
 

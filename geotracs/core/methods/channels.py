@@ -138,7 +138,7 @@ class OverPlaces:
 
     def __init__(self, method: PlaceRecipe, domain: Domain, places: Places, eps: float | np.ndarray) -> None:
         self.method, self.domain, self._places = method, domain, places
-        self._points = places.some(places.count)
+        self._points = places.sample(places.count)
         _, first, same = np.unique(self._points, axis=0, return_index=True, return_inverse=True)
         self._first = np.sort(first)
         self._number = np.searchsorted(self._first, first[same.reshape(-1)])

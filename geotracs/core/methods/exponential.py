@@ -7,9 +7,9 @@ import numpy as np
 
 import geotracs.core.mechanisms.exponential as mechanism
 from geotracs.core.domains import Domain
+from geotracs.core.lengths import diameter, distances
 from geotracs.core.mechanisms.slopes import Slopes
 from geotracs.core.methods.calibrated import CalibratedMethod, slopes_at
-from geotracs.core.methods.sizes import diameter, distances
 
 
 class Tables(NamedTuple):

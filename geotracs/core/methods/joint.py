@@ -7,12 +7,12 @@ from typing import ClassVar
 import numpy as np
 import shapely
 
-from geotracs.core.domains import Disc, Domain, Parallelogram, Rectangle, distances
+from geotracs.core.charts.base import Chart, window
+from geotracs.core.domains import Domain
 from geotracs.core.mechanisms.lattice import WORDS
 from geotracs.core.mechanisms.window import PLAIN, STRETCHES, Window
-from geotracs.core.methods.product import Chart, Charted, Point, cartesian, frame_of, on_chart, outline
+from geotracs.core.methods.product import Charted, Point, cartesian
 from geotracs.core.randomness import Source, public_stream, words
-from geotracs.errors import DomainError
 
 AREAS = 0.5 ** np.arange(1, 26, 3)
 """Areas of windows, as parts of the unit square, that are tried on the region..."""
@@ -43,13 +43,9 @@ class Joint(Charted):
         return {"location": 1.0}
 
     def check(self, domain: Domain) -> None:
-        """Refuse a disc; try the windows once, before the blocks of locations ask for the best."""
-        if isinstance(domain, Disc):
-            raise DomainError(
-                "joint needs two coordinates, and a disc is not a product of two intervals; use "
-                'method="tracs-d", or fit="transport".'
-            )
-        _trial(domain)
+        """Ask for a Cartesian chart; try the windows once, before the blocks of locations ask for the best."""
+        cartesian(domain, self.name)
+        _costs(domain)
 
     def report(
         self,
@@ -62,25 +58,26 @@ class Joint(Charted):
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
         mechanism = self.mechanism(eps, domain)
-        frame = frame_of(domain)
-        unit = frame.to_unit(xy)
+        chart = self.chart(domain)
+        unit = chart.to_unit(xy)
         mechanism.apply(unit, mechanism.draw(len(xy), rng), out=unit)
-        frame.from_unit(unit, out=xy)
+        chart.from_unit(unit, out=xy)
 
     def mechanism(self, eps: float | np.ndarray, domain: Domain) -> Window:
         """Return the mechanism for a region, with the best window for each epsilon.
 
         Examples
         --------
+        >>> from geotracs.domains import Rectangle
         >>> window = Joint().mechanism(4.0, Rectangle(0, 0, 2000, 10000))
         >>> bool(np.isclose(2000 * window.columns, 10000 * window.rows))  # square in metres
         True
         """
-        return _trial(domain).window(eps)
+        return _costs(domain).window(eps)
 
     def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
         """Return the Cartesian chart."""
-        return cartesian(domain)
+        return cartesian(domain, self.name)
 
     def density(
         self, y: np.ndarray, x: Point, eps: float, domain: Domain, reference: Point | None = None
@@ -90,7 +87,7 @@ class Joint(Charted):
         y = np.asarray(y, dtype=np.float64)
         seen = chart.to_unit(y)
         height = self.mechanism(eps, domain).density(np.clip(seen, 0, 1), unit[None])
-        return np.where(on_chart(chart, y, seen), height / chart.stretch(seen), 0.0)
+        return np.where(chart.covers(y), height / chart.stretch(seen), 0.0)
 
     def window_of(
         self, x: Point, eps: float, domain: Domain, reference: Point | None = None
@@ -98,33 +95,32 @@ class Joint(Charted):
         """Return the window of a location, and the probability that its report falls there; see `Method.window_of`."""
         chart, unit = self._at(x, eps, domain, reference)
         mechanism = self.mechanism(eps, domain)
-        return outline(chart, mechanism.rectangle(unit)), float(mechanism.threshold / WORDS)
+        return window(chart, mechanism.rectangle(unit)), float(mechanism.threshold / WORDS)
 
 
 @lru_cache(maxsize=16)
-def _trial(domain: Domain) -> "Trial":
-    return Trial(domain)
+def _costs(domain: Domain) -> "WindowCosts":
+    return WindowCosts(domain)
 
 
-class Trial:
+class WindowCosts:
     """What windows of several areas cost on a region, tried on public stand-ins for locations.
 
     With x = exp(eps) - 1, a window of area A whose reports are I away on average, and reports anywhere E away, the
-    expected error is ``(E + x A I) / (1 + x A)``: the trial does not depend on epsilon.
+    expected error is ``(E + x A I) / (1 + x A)``: what is tried does not depend on epsilon.
     """
 
     def __init__(self, domain: Domain) -> None:
-        self._domain, self._frame = domain, frame_of(domain)
+        self._domain, self._chart = domain, cartesian(domain, "joint")
         secrets = domain.spread(POINTS)
-        unit = self._frame.to_unit(secrets)
+        unit = self._chart.to_unit(secrets)
         self._slope = self._metres_up_by_across(unit)
         steps = words(public_stream(), 2 * len(unit), np.uint64).reshape(-1, 2) / 2.0**64  # the same for every window
         self._anywhere = self._error(secrets, steps)
-        straight = isinstance(self._frame, (Rectangle, Parallelogram))
-        self._stretches = [None if straight else self._stretch(area) for area in AREAS]
+        self._stretches = [None if self._chart.affine else self._stretch(area) for area in AREAS]
         inside = []
         for area, stretch in zip(AREAS, self._stretches, strict=True):
-            window = Window(1.0, *self._sides(area), periodic=self._frame.periodic, stretch=stretch)
+            window = Window(1.0, *self._sides(area), periodic=self._chart.periodic, stretch=stretch)
             draws = (steps * [window.columns, window.rows]).astype(np.uint32).T
             inside.append(self._error(secrets, window.apply(unit, draws)))
         smaller = np.minimum(np.sqrt(FINE / AREAS[-1]), 1)
@@ -142,20 +138,20 @@ class Trial:
             widths, heights = widths[which], heights[which]
         else:
             widths, heights = widths[0], heights[0]
-        return Window(eps, widths, heights, periodic=self._frame.periodic, stretch=stretch)
+        return Window(eps, widths, heights, periodic=self._chart.periodic, stretch=stretch)
 
     def _error(self, secrets: np.ndarray, unit: np.ndarray) -> float:
-        reports = self._frame.from_unit(unit)
+        reports = self._chart.from_unit(unit)
         self._domain.project_inside(reports)
-        return max(float(distances(self._domain, secrets, reports).mean()), 1e-300)
+        return max(float(self._domain.distance(secrets, reports).mean()), 1e-300)
 
     def _metres_up_by_across(self, unit: np.ndarray) -> float:
         """Return how long the region is along its second axis, where the first has length 1."""
         lengths = []
         for step in np.eye(2) / TABLE:
             low = np.clip(unit - step / 2, 0, 1 - step)
-            ends = [self._frame.from_unit(low), self._frame.from_unit(low + step)]
-            lengths.append(np.median(distances(self._domain, *ends)))
+            ends = [self._chart.from_unit(low), self._chart.from_unit(low + step)]
+            lengths.append(np.median(self._domain.distance(*ends)))
         return lengths[1] / lengths[0]
 
     def _sides(self, area: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -166,7 +162,7 @@ class Trial:
     def _stretch(self, area: float) -> np.ndarray:
         """Return the table of stretches with which windows of that area are best, each in the middle of its cell."""
         middle = np.stack(np.meshgrid(*2 * [(np.arange(TABLE) + 0.5) / TABLE], indexing="ij"), axis=-1).reshape(-1, 2)
-        secrets = self._frame.from_unit(middle)
+        secrets = self._chart.from_unit(middle)
         steps = np.stack(np.meshgrid(*2 * [(np.arange(3) + 0.5) / 3]), axis=-1).reshape(-1, 2)
         costs = np.full((len(STRETCHES), len(middle)), np.inf)
         for number, times in enumerate(STRETCHES):
@@ -174,10 +170,10 @@ class Trial:
             if sides.max() > 1:
                 continue
             low = middle - sides / 2
-            low = np.where(self._frame.periodic, low, np.clip(low, 0, 1 - sides))
+            low = np.where(self._chart.periodic, low, np.clip(low, 0, 1 - sides))
             near = (low[:, None] + steps * sides).reshape(-1, 2) % 1
-            reports = self._frame.from_unit(near)
-            metres = distances(self._domain, np.repeat(secrets, len(steps), axis=0), reports)
+            reports = self._chart.from_unit(near)
+            metres = self._domain.distance(np.repeat(secrets, len(steps), axis=0), reports)
             costs[number] = metres.reshape(-1, len(steps)).mean(axis=1)
         best = np.where(np.isfinite(costs[PLAIN]), costs.argmin(axis=0), PLAIN)
         return best.reshape(TABLE, TABLE)

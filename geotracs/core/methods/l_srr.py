@@ -8,21 +8,21 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from geotracs.core.domains import Domain
-from geotracs.core.mechanisms.staircase import Staircase
-from geotracs.core.methods.sizes import distances, longest_side
+from geotracs.core.lengths import distances
+from geotracs.core.mechanisms.staircase import Stairs
 from geotracs.core.methods.weighted import WeightedMethod
 from geotracs.errors import InputError, quoted, warn
 
-MOST = 2**17
+MAX_PLACES = 2**17
 """How many places can be compared with each other in a few minutes."""
 
 
 class Tables(NamedTuple):
-    """Where the places are, how far each group reaches, and the calibrated mechanism."""
+    """Where the places are, how far each group reaches, and the calibrated weights."""
 
     places: np.ndarray
     bounds: np.ndarray
-    mechanism: Staircase
+    stairs: Stairs
 
 
 @dataclass(frozen=True)
@@ -66,28 +66,28 @@ class LSRR(WeightedMethod):
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> Tables:
         """Return the places, how far the groups reach, and the staircase, calibrated for every epsilon there is."""
         self.check_eps(eps)
-        if len(places) > MOST:
+        if len(places) > MAX_PLACES:
             raise InputError(
-                f"l-srr compares every place with every other and takes at most {MOST:,} of them, got {len(places):,}; "
-                "take fewer places or a coarser grid."
+                f"l-srr compares every place with every other and takes at most {MAX_PLACES:,} of them, got "
+                f"{len(places):,}; take fewer places or a coarser grid."
             )
-        bounds = longest_side(domain) * np.asarray(self.groups, dtype=np.float64)
-        mechanism = Staircase(
+        bounds = domain.longest_side * np.asarray(self.groups, dtype=np.float64)
+        stairs = Stairs(
             lambda rows, columns: _groups(places[rows], places[columns], bounds), len(places), len(bounds) + 1
         )
-        if mechanism.flat:
+        if stairs.flat:
             warn(
                 "l-srr: all places are in one group, so that each is reported with the same probability, whatever the "
                 "location; take smaller `groups`, or a smaller domain."
             )
         for value in np.unique(eps).tolist():
-            mechanism.weights(value)
-        return Tables(places, bounds, mechanism)
+            stairs.weights(value)
+        return Tables(places, bounds, stairs)
 
     def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: np.ndarray, tables: Tables) -> np.ndarray:
         """Return the weights of all places; see `WeightedMethod.weights`."""
         levels, level = np.unique(eps, return_inverse=True)
-        stairs = np.array([tables.mechanism.weights(value) for value in levels.tolist()])
+        stairs = np.array([tables.stairs.weights(value) for value in levels.tolist()])
         return stairs[level[:, None], _groups(tables.places[secrets], tables.places, tables.bounds)]
 
 

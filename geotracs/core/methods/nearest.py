@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.spatial import cKDTree
 
-from geotracs.core.domains import Domain, Globe
+from geotracs.core.domains import Domain
+from geotracs.core.mechanisms.base import Seen
 from geotracs.core.mechanisms.subset import Subset
 from geotracs.core.methods.base import PlaceMethod
 from geotracs.core.places import on_sphere
@@ -33,8 +34,9 @@ class Nearest(PlaceMethod):
 
     Examples
     --------
-    >>> method = Nearest()
-    >>> neighbourhoods = method.prepare(np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0], [5.0, 6.0]]), 1.0, None)
+    >>> from geotracs.domains import Rectangle
+    >>> method, places = Nearest(), np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0], [5.0, 6.0]])
+    >>> neighbourhoods = method.prepare(places, 1.0, Rectangle(0, 0, 9, 9))
     >>> neighbourhoods.size(1.0)
     2
     >>> method.pmf_of_one(3, None, 1.0, neighbourhoods).round(2)
@@ -45,7 +47,7 @@ class Nearest(PlaceMethod):
 
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> "Neighbourhoods":
         """Return the neighbourhoods of these places; on the globe straight through it, which orders them alike."""
-        return Neighbourhoods(on_sphere(places) if isinstance(domain, Globe) else places)
+        return Neighbourhoods(on_sphere(places) if domain.in_degrees else places)
 
     def choose(
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: "Neighbourhoods", rng: Source
@@ -61,7 +63,7 @@ class Nearest(PlaceMethod):
             for part in tables.parts(len(distinct)):
                 begin, end = np.searchsorted(which, [part.start, part.stop])
                 neighbours, own = tables.around(distinct[part], k), rows[begin:end]
-                reports[own] = Subset.apply(neighbours, which[begin:end] - part.start, draws[own])
+                reports[own] = Subset.apply(Seen(neighbours, which[begin:end] - part.start), draws[own])
         return reports
 
     def pmf_of_one(self, secret: int, before: int | None, eps: float, tables: "Neighbourhoods") -> np.ndarray:

@@ -9,10 +9,10 @@ import numpy as np
 
 import geotracs.core.mechanisms.exponential as mechanism
 from geotracs.core.domains import Domain
+from geotracs.core.lengths import diameter, distances
 from geotracs.core.mechanisms.slopes import Slopes
 from geotracs.core.mechanisms.weighted import draw
 from geotracs.core.methods.calibrated import CalibratedMethod, calibrate, divide, slopes_at
-from geotracs.core.methods.sizes import diameter, distances, longest_side
 from geotracs.core.methods.weighted import chunks
 from geotracs.core.randomness import Source
 from geotracs.errors import InputError, quoted
@@ -98,7 +98,7 @@ class NGram(CalibratedMethod):
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> Tables:
         """Return the places, their diameter, the reach in the units of the plane, and the slopes."""
         self.check_eps(eps)
-        reach, own = float(self.reach) * longest_side(domain), np.arange(len(places))
+        reach, own = float(self.reach) * domain.longest_side, np.arange(len(places))
         if self.calibration == "textbook":
             return Tables(places, diameter(places), reach, own, own, None, None)
         context, centres, within = _calibrated(np.ascontiguousarray(places).tobytes(), reach)

@@ -6,9 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 import geotracs.core.mechanisms.planar_laplace as mechanism
-from geotracs.core.domains import Domain, Globe, Transport
+from geotracs.core.domains import Domain
 from geotracs.core.methods.base import Method
-from geotracs.core.methods.sizes import width
 from geotracs.core.randomness import Source
 from geotracs.errors import DomainError
 
@@ -44,14 +43,11 @@ class PlanarLaplace(Method):
         return {"location": 1.0}
 
     def check(self, domain: Domain) -> None:
-        """Refuse the globe and a transport chart."""
-        if isinstance(domain, Transport):
+        """Ask for a plane."""
+        if not domain.plane:
             raise DomainError(
-                'planar-laplace adds noise in the plane; `prior` and fit="transport" are for tracs-c and joint.'
-            )
-        if isinstance(domain, Globe):
-            raise DomainError(
-                'planar-laplace needs a plane, which the globe is not; use method="tracs-c" or a smaller region.'
+                f"{self.name} needs a plane to add noise in, which this region ({domain.kind}) is not; "
+                f"{domain.instead}."
             )
 
     def density(
@@ -63,7 +59,7 @@ class PlanarLaplace(Method):
         reference: tuple[float, float] | None = None,
     ) -> np.ndarray:
         """Return the density of reporting each of ``y``, before what is outside is moved; see `Method.density`."""
-        return _mechanism(eps, domain).density(np.hypot(*(np.asarray(y) - np.asarray(x)).T))
+        return _mechanism(eps, domain).density(y, x)
 
     def report(
         self,
@@ -75,8 +71,9 @@ class PlanarLaplace(Method):
         before: np.ndarray | None = None,
     ) -> None:
         """Replace each location by its report, which `Domain.project_inside` cuts off; see `Method.report`."""
-        _mechanism(eps, domain).add_noise(xy, rng)
+        noise = _mechanism(eps, domain)
+        noise.apply(xy, noise.draw(len(xy), rng), out=xy)
 
 
 def _mechanism(eps: float | np.ndarray, domain: Domain) -> mechanism.PlanarLaplace:
-    return mechanism.PlanarLaplace(np.minimum(eps, MAX_EPS) / width(domain))
+    return mechanism.PlanarLaplace(np.minimum(eps, MAX_EPS) / domain.diameter)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from geotracs.core.mechanisms.krr import check_k
-from geotracs.core.mechanisms.sectors import MOST, Sectors
+from geotracs.core.mechanisms.sectors import MAX_SECTORS, Sectors
 from geotracs.core.methods.tracs_d import TracsD
 
 
@@ -36,7 +36,7 @@ class Strawman(TracsD):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_k(self.k, most=MOST)
+        check_k(self.k, most=MAX_SECTORS)
 
     def _direction(self, eps: float | np.ndarray) -> Sectors:
         return Sectors(eps, self.k)

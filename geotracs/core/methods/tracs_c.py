@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from geotracs.core.budget import split
-from geotracs.core.domains import Disc, Domain
+from geotracs.core.charts import Chart
+from geotracs.core.domains import Domain
 from geotracs.core.mechanisms.piecewise import Piecewise, check_window
-from geotracs.core.methods.product import Chart, Point, Product, cartesian, frame_of
+from geotracs.core.methods.product import Point, Product, cartesian
 from geotracs.core.randomness import Source
-from geotracs.errors import DomainError
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,8 @@ class TracsC(Product):
         return {"x": 0.5, "y": 0.5}
 
     def check(self, domain: Domain) -> None:
-        """Refuse a disc."""
-        if isinstance(domain, Disc):
-            raise DomainError(
-                'tracs-c perturbs two coordinates, and a disc is not a product of two intervals; use method="tracs-d", '
-                'or fit="transport".'
-            )
+        """Ask for a Cartesian chart."""
+        cartesian(domain, self.name)
 
     def report(
         self,
@@ -58,18 +54,18 @@ class TracsC(Product):
         before: np.ndarray | None = None,
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
-        frame = frame_of(domain)
-        unit = frame.to_unit(xy)
+        chart = self.chart(domain)
+        unit = chart.to_unit(xy)
         for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
             unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
-        frame.from_unit(unit, out=xy)
+        chart.from_unit(unit, out=xy)
 
     def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise, Piecewise]:
         """Return the mechanism of each coordinate."""
         half, _ = split(eps, 0.5)
-        across, up = frame_of(domain).periodic
+        across, up = self.chart(domain).periodic
         return Piecewise(half, self.window, periodic=across), Piecewise(half, self.window, periodic=up)
 
     def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
         """Return the Cartesian chart."""
-        return cartesian(domain)
+        return cartesian(domain, self.name)

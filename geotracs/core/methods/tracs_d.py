@@ -8,8 +8,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from geotracs.core.budget import check_share, split
-from geotracs.core.domains import Disc, Domain, Globe, Transport, WithHalfPlanes
-from geotracs.core.domains.polar import Polar
+from geotracs.core.charts import Chart, Polar
+from geotracs.core.domains import Domain, Rectangle
 from geotracs.core.mechanisms.piecewise import Piecewise, check_window
 from geotracs.core.mechanisms.sectors import Sectors
 from geotracs.core.methods.product import Point, Product
@@ -65,18 +65,17 @@ class TracsD(Product):
         return {"direction": self.direction_share, "distance": 1 - self.direction_share}
 
     def check(self, domain: Domain) -> None:
-        """Refuse the globe, a transport chart, and references other than the centre on a disc."""
-        if isinstance(domain, Globe):
+        """Ask for straight sides, or else a polar chart, whose centre is then the only reference."""
+        if domain.half_planes is not None:
+            return
+        if domain.polar is None:
             raise DomainError(
-                f'{self.name} needs straight ways to a border, which the globe has not; use method="tracs-c" there.'
+                f"{self.name} needs straight lines to a border, and this region ({domain.kind}) has none; "
+                f"{domain.instead}."
             )
-        if isinstance(domain, Transport):
-            raise DomainError(
-                'tracs-d measures distances to a border; `prior` and fit="transport" are for tracs-c and joint.'
-            )
-        if isinstance(domain, Disc) and (self.start != "centre" or self.reference != "previous"):
+        if self.start != "centre" or self.reference != "previous":
             raise InputError(
-                "On a disc the reference of every location is the centre; leave out `start` and `reference`."
+                f"On a {domain.kind} the reference of every location is the centre; leave out `start` and `reference`."
             )
 
     def report(
@@ -93,13 +92,14 @@ class TracsD(Product):
         ``before`` is the last report of a trajectory that these locations go on with.
         """
         direction, distance = self.mechanisms(eps, domain)
-        if isinstance(domain, Disc):
-            unit = domain.to_unit(xy)
+        planes = domain.half_planes
+        if planes is None:
+            chart = self.chart(domain)
+            unit = chart.to_unit(xy)
             for axis, mechanism in enumerate((direction, distance)):
                 unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
-            domain.from_unit(unit, out=xy)
+            chart.from_unit(unit, out=xy)
             return
-        domain = cast(WithHalfPlanes, domain)
         starts = self._starts(len(offsets) - 1, domain, rng)
         if before is not None and self.reference == "previous":
             starts[0] = before
@@ -109,7 +109,7 @@ class TracsD(Product):
             np.asarray(offsets, dtype=np.int64),
             starts,
             self.reference == "previous",
-            domain.half_planes,
+            planes,
             direction.draw(len(xy), rng),
             np.atleast_1d(np.asarray(direction.window, dtype=np.int64)),
             isinstance(direction, Sectors),
@@ -125,16 +125,22 @@ class TracsD(Product):
         direction, distance = split(eps, self.direction_share)
         return self._direction(direction), Piecewise(distance, self.window)
 
-    def chart(self, domain: Domain, reference: Point | None = None) -> Polar:
+    def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
         """Return the polar chart at a reference, by default the public point where trajectories start."""
-        if isinstance(domain, Disc):
-            return Polar(domain.centre, domain)
-        domain = cast(WithHalfPlanes, domain)
+        self.check(domain)
+        if domain.half_planes is not None:
+            return Polar(self.seen_from(domain, reference), domain.half_planes)
+        return cast(Chart, domain.polar)  # `check` has asked for it
+
+    def seen_from(self, domain: Domain, reference: Point | None = None) -> np.ndarray:
+        """Return the public point from which a location is seen, by default where trajectories start."""
+        if domain.half_planes is None:
+            return np.asarray(domain.centre, dtype=np.float64)
         if self.reference == "previous" and reference is not None:
-            return Polar(self._inside(reference, "reference", domain), domain)
+            return self._inside(reference, "reference", domain)
         if self.start in ("random", "places") or self.reference == "places":
             raise InputError("This recipe has no public point of its own to start at; give one as `reference`.")
-        return Polar(self._starts(1, domain, public_stream())[0], domain)
+        return self._starts(1, domain, public_stream())[0]
 
     def _direction(self, eps: float | np.ndarray) -> Piecewise | Sectors:
         """Return the mechanism of the direction."""
@@ -147,7 +153,7 @@ class TracsD(Product):
         Nothing here is private.
         """
         steps = np.linspace(0, 1, 9)
-        candidates = domain.from_unit(np.array(np.meshgrid(steps, steps)).reshape(2, -1).T)
+        candidates = _anywhere(np.array(np.meshgrid(steps, steps)).reshape(2, -1).T, domain)
         sample = domain.clip(places)
         offsets = np.arange(len(sample) + 1)
         errors = []
@@ -158,21 +164,28 @@ class TracsD(Product):
             errors.append(np.hypot(*(reports - sample).T).mean())
         return tuple(candidates[np.argmin(errors)].tolist())
 
-    def _starts(self, trajectories: int, domain: WithHalfPlanes, rng: Source) -> np.ndarray:
+    def _starts(self, trajectories: int, domain: Domain, rng: Source) -> np.ndarray:
         if self.start == "random":
-            return domain.from_unit(words(rng, 2 * trajectories, np.uint64).reshape(-1, 2) / 2.0**64)
+            return _anywhere(words(rng, 2 * trajectories, np.uint64).reshape(-1, 2) / 2.0**64, domain)
         named: dict[str, Point] = {"centre": domain.centre, "corner": domain.corner}
         name, point = ("start", self.start) if self.reference == "previous" else ("reference", self.reference)
         start = self._inside(named[point] if isinstance(point, str) else point, name, domain)
         return np.repeat([start], trajectories, axis=0)
 
-    def _inside(self, point: Point, name: str, domain: WithHalfPlanes) -> np.ndarray:
+    def _inside(self, point: Point, name: str, domain: Domain) -> np.ndarray:
         """Return a public point as an array, if it lies where the method works."""
-        xy, planes = np.asarray(point, dtype=np.float64), domain.half_planes
-        size = np.ptp(domain.frame.vertices, axis=0).max()
-        if not np.all(planes[:, :2] @ xy <= planes[:, 2] + 1e-9 * size):
+        xy, planes = np.asarray(point, dtype=np.float64), cast(np.ndarray, domain.half_planes)
+        if not np.all(planes[:, :2] @ xy <= planes[:, 2] + 1e-9 * domain.diameter):
             raise DomainError(f"`{name}` must lie inside the domain; it is a public point in the frame's CRS.")
         return xy
+
+
+def _anywhere(uv: np.ndarray, domain: Domain) -> np.ndarray:
+    """Map the unit square to the rectangle around a region, then inside it."""
+    box = domain.chart or Rectangle(*domain.outline.bounds)
+    xy = box.from_unit(uv)
+    domain.project_inside(xy)
+    return xy
 
 
 def _check_point(value: Any, name: str, words: tuple[str, ...]) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from geotracs.core.domains import Domain, Globe
+from geotracs.core.domains import Domain
+from geotracs.core.lengths import CHUNK
 from geotracs.core.mechanisms.weighted import draw, probabilities
 from geotracs.core.methods.base import PlaceMethod
-from geotracs.core.methods.sizes import CHUNK
 from geotracs.core.randomness import Source
 from geotracs.errors import DomainError
 
@@ -41,10 +41,10 @@ class WeightedMethod(PlaceMethod):
         return MAX_EPS
 
     def check(self, domain: Domain) -> None:
-        """Refuse the globe."""
-        if isinstance(domain, Globe):
+        """Refuse a region in degrees."""
+        if domain.in_degrees:
             raise DomainError(
-                f"{self.name} measures distances in a plane, which the globe is not; take a smaller region, or "
+                f"{self.name} measures distances in a plane, which the {domain.kind} is not; take a smaller region, or "
                 'method="k-rr".'
             )
 

@@ -12,7 +12,7 @@ import geotracs.core.budget as budget
 import geotracs.core.methods as methods
 import geotracs.geo.crs as crs_
 import geotracs.geo.tracks as frames
-from geotracs.core.domains import Domain, Polygon
+from geotracs.core.domains import Domain
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError, quoted
 from geotracs.geo.region import Region
@@ -90,6 +90,6 @@ def _previous_report(
 
 
 def _may_be_projected(place: np.ndarray, domain: Domain) -> bool:
-    if not isinstance(domain, Polygon) or domain.convex:
+    if domain.convex or domain.border is None:
         return False
-    return bool(domain.border.distance(place)[0] < NEAR * np.ptp(domain.frame.vertices))
+    return bool(domain.border.distance(place)[0] < NEAR * domain.diameter)

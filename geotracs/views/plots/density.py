@@ -9,7 +9,7 @@ from shapely.geometry.base import BaseGeometry
 import geotracs.core.methods as methods
 import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
-from geotracs.core.domains import Disc, Domain, Globe, Polygon, Transport
+from geotracs.core.domains import Domain
 from geotracs.core.domains.rectangle import two_numbers
 from geotracs.core.randomness import public_stream
 from geotracs.errors import InputError
@@ -85,15 +85,15 @@ def mechanism(
     own = ax is None
     ax = plt.subplots(figsize=(6.5, 5.5), layout="constrained")[1] if ax is None else ax
     _draw_density(ax, recipe, here, eps, region, outline)
-    _draw_window(ax, ring if isinstance(region.domain, Globe) else unwrap(ring), crs_.turn(crs))
+    _draw_window(ax, ring if region.domain.in_degrees else unwrap(ring), crs_.turn(crs))
     spot = unwrap(crs_.transform(here[None], region.crs, crs))
     ax.plot(*spot.T, "o", color=COLOURS[1], markeredgecolor="white", label="location")
-    if recipe.public_points and not isinstance(region.domain, Disc):
-        chart = cast(methods.TracsD, recipe).chart(region.domain)
-        reference = unwrap(crs_.transform(chart.reference[None], region.crs, crs))
+    if recipe.public_points and region.domain.half_planes is not None:
+        seen_from = cast(methods.TracsD, recipe).seen_from(region.domain)
+        reference = unwrap(crs_.transform(seen_from[None], region.crs, crs))
         ax.plot(*reference.T, "X", color="white", markeredgecolor="black", label="reference")
     draw_public(ax, outline, None, crs, unwrap, fill="none")
-    frame_axes(ax, crs, [] if isinstance(region.domain, Globe) else [unwrap(ring)], outline)
+    frame_axes(ax, crs, [] if region.domain.in_degrees else [unwrap(ring)], outline)
     shares = [f"{probability:.0%} in the window", *_unseen(recipe, here, eps, region.chart)]
     ax.set_title(f"{recipe.name}, epsilon {eps:g}\n{', '.join(shares)}", fontsize="medium")
     if legend and own:
@@ -131,7 +131,7 @@ def _draw_density(
     xmin, ymin, xmax, ymax = outline.bounds
     x, y = (low + (np.arange(PIXELS) + 0.5) / PIXELS * (high - low) for low, high in ((xmin, xmax), (ymin, ymax)))
     grid = np.array(np.meshgrid(x, y)).reshape(2, -1).T
-    globe = isinstance(region.domain, Globe)
+    globe = region.domain.in_degrees
     kilometres = 1 if globe else region.crs.axis_info[0].unit_conversion_factor / 1000
     density = recipe.density(region.enter(grid), (at[0], at[1]), eps, region.chart) / kilometres**2
     density[~shapely.contains_xy(outline, *grid.T) | ~(density > 0)] = np.nan
@@ -148,12 +148,11 @@ def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) 
     """Say which shares of the reports a density cannot show: what is projected, and what stays at the reference."""
     reports = np.repeat(at[:, None], DRAWS, axis=1).T
     recipe.report(reports, np.arange(DRAWS + 1), eps, domain, public_stream())
-    region = domain.region if isinstance(domain, Transport) else domain
-    outside = ~region.border.covers(reports) if isinstance(region, Polygon) else np.zeros(DRAWS, dtype=bool)
+    outside = np.zeros(DRAWS, dtype=bool) if domain.border is None else ~domain.border.covers(reports)
     domain.project_inside(reports)
     stays = 0.0
-    if recipe.public_points and not isinstance(domain, Disc):
-        reference = cast(methods.TracsD, recipe).chart(domain).reference
+    if recipe.public_points and domain.half_planes is not None:
+        reference = cast(methods.TracsD, recipe).seen_from(domain)
         stays = float(np.mean(np.all(np.isclose(reports, reference, rtol=1e-12, atol=0), axis=1)))
     shares = {"projected": outside.mean(), "at the reference itself": stays}
     return [f"{share:.1%} {where}" for where, share in shares.items() if share > 0.0005]

@@ -28,7 +28,7 @@ SHAPES = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_same_way_as_by_the_border(name, fit):
     domain = Polygon(SHAPES[name], fit)
-    xy = domain.frame.from_unit(np.random.default_rng(1).random((3000, 2)))
+    xy = domain.chart.from_unit(np.random.default_rng(1).random((3000, 2)))
     moved = np.array([move_inside(x, y, domain.edges) for x, y in xy])
     inside = domain.border.covers(xy)
     assert np.array_equal(moved[inside], xy[inside])

@@ -8,10 +8,10 @@ from geotracs.core.mechanisms import Piecewise
 from geotracs.core.mechanisms.lattice import (
     CELLS,
     WORDS,
+    at_least,
     cells_of,
     exp_lower_bound,
     midpoints,
-    not_below,
     threshold,
     uniform,
 )
@@ -53,7 +53,7 @@ def test_word_is_compared_with_all_of_the_threshold():
     t = np.uint64(0x1234_5678_9ABC_DEF0)
     high = [0x1233, 0x1235, 0x1234, 0x1234, 0x1234]
     low = np.array([0x5678_9ABC_DEEF, 0x5678_9ABC_DEF0, 0x5678_9ABC_DEF1], dtype=np.uint64) << np.uint64(16)
-    assert not_below(t, 5, Script(high, low)).tolist() == [1, 3, 4]
+    assert at_least(t, 5, Script(high, low)).tolist() == [1, 3, 4]
 
 
 @pytest.mark.parametrize("k", [1, 3, 1000, 2**31 - 1, 2**31 + 11, 3_000_000_019, 2**32 - 1])

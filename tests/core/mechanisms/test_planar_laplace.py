@@ -8,9 +8,8 @@ from tests.helpers import FALSE_ALARM
 
 
 def noise(rate, n, seed=0, at=0.0):
-    xy = np.full((2, n), at).T
-    PlanarLaplace(rate).add_noise(xy, np.random.default_rng(seed))
-    return xy - at
+    mechanism = PlanarLaplace(rate)
+    return mechanism.apply(np.full((n, 2), at), mechanism.draw(n, np.random.default_rng(seed))) - at
 
 
 def test_lengths_and_directions():
@@ -25,11 +24,14 @@ def test_lengths_and_directions():
 
 
 def test_density_integrates_to_one_and_falls_as_it_should():
-    mechanism = PlanarLaplace(3.0)
+    mechanism, here = PlanarLaplace(3.0), (4.0, 5.0)
     r = (np.arange(200_000) + 0.5) / 200_000 * 20
-    assert np.sum(mechanism.density(r) * 2 * np.pi * r) * 20 / 200_000 == pytest.approx(1, abs=1e-6)
-    assert np.log(mechanism.density(1.0) / mechanism.density(3.0)) == pytest.approx(6.0)
-    assert np.hypot(*noise(3.0, 100_000).T).mean() == pytest.approx(mechanism.expected_error, rel=0.01)
+    assert np.sum(
+        mechanism.density(here + r[:, None] * [0.6, 0.8], here) * 2 * np.pi * r
+    ) * 20 / 200_000 == pytest.approx(1, abs=1e-6)
+    near, far = mechanism.density([[4.0, 6.0], [7.0, 5.0]], here)
+    assert np.log(near / far) == pytest.approx(6.0)
+    assert np.hypot(*noise(3.0, 100_000).T).mean() == pytest.approx(mechanism.expected_error(), rel=0.01)
 
 
 def test_reports_lie_on_a_lattice_that_does_not_depend_on_the_secret():

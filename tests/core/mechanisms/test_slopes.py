@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from geotracs.core.lengths import diameter, distances
 from geotracs.core.mechanisms import Exponential, Slopes
 from geotracs.core.mechanisms.weighted import HEAVIEST
 from geotracs.core.methods.calibrated import divide
-from geotracs.core.methods.sizes import diameter, distances
 from tests.core.mechanisms.exact import exp_bounds
 
 

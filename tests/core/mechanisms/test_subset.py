@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import chi2
 
 from geotracs import InputError
-from geotracs.core.mechanisms import RandomizedResponse, Subset
+from geotracs.core.mechanisms import RandomizedResponse, Seen, Subset
 from geotracs.core.mechanisms.lattice import WORDS
 from tests.core.mechanisms.exact import EPSILONS, check_threshold
 from tests.helpers import FALSE_ALARM
@@ -33,13 +33,13 @@ def test_draws_reach_every_value_once_and_the_neighbourhood_first():
     m, k = 23, 6
     neighbours = np.sort([rng.choice(m, k, replace=False) for _ in range(40)], axis=1)
     for row in range(40):
-        reports = Subset.apply(neighbours, np.full(m, row), np.arange(m))
+        reports = Subset.apply(Seen(neighbours, np.full(m, row)), np.arange(m))
         assert sorted(reports.tolist()) == list(range(m))
         assert reports[:k].tolist() == neighbours[row].tolist()
     mixed = rng.integers(0, 40, 1000)
     draws = rng.integers(0, m, 1000)
-    together = Subset.apply(neighbours, mixed, draws)
-    alone = [Subset.apply(neighbours[[r]], np.array([0]), np.array([d]))[0] for r, d in zip(mixed, draws, strict=True)]
+    together = Subset.apply(Seen(neighbours, mixed), draws)
+    alone = [Subset.apply(neighbours[[r]], np.array([d]))[0] for r, d in zip(mixed, draws, strict=True)]
     assert together.tolist() == alone
 
 
@@ -48,7 +48,7 @@ def test_pmf_and_sampler():
     pmf = mechanism.pmf(neighbours[0])
     assert pmf.sum() == pytest.approx(1, abs=1e-12)
     assert pmf.max() / pmf.min() <= np.exp(1.5) * (1 + 1e-12)
-    reports = mechanism.apply(neighbours, np.zeros(n, dtype=int), mechanism.draw(n, np.random.default_rng(1)))
+    reports = mechanism.apply(Seen(neighbours, np.zeros(n, dtype=int)), mechanism.draw(n, np.random.default_rng(1)))
     counts = np.bincount(reports, minlength=12)
     assert np.sum((counts - n * pmf) ** 2 / (n * pmf)) < chi2.isf(FALSE_ALARM, 11)
 

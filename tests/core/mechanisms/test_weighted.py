@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from geotracs.core.mechanisms.weighted import HEAVIEST, MOST, below, draw, probabilities
+from geotracs.core.mechanisms.weighted import HEAVIEST, MAX_WEIGHTS, below, draw, probabilities
 from tests.core.mechanisms.exact import Script
 from tests.helpers import FALSE_ALARM
 
@@ -29,10 +29,10 @@ def test_each_target_has_its_column():
 
 
 def test_the_heaviest_rows_do_not_overflow():
-    weights = np.full((2, MOST // 2), HEAVIEST)
+    weights = np.full((2, MAX_WEIGHTS // 2), HEAVIEST)
     last = np.array([2**64 - 1, 0], dtype=np.uint64)
     columns = draw(weights, np.array([1, 0]), Script(last))
-    assert columns.tolist() == [MOST // 2 - 1, 0]
+    assert columns.tolist() == [MAX_WEIGHTS // 2 - 1, 0]
 
 
 def test_sampler_follows_its_probabilities():

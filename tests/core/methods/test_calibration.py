@@ -9,8 +9,8 @@ import pytest
 import geotracs.core.methods.ngram as ngram
 from geotracs import GeotracsWarning, InputError, methods
 from geotracs.core.domains import Rectangle
+from geotracs.core.lengths import diameter, distances
 from geotracs.core.mechanisms import Exponential
-from geotracs.core.methods.sizes import diameter, distances
 from tests.core.mechanisms.test_slopes import SETS, worst
 from tests.drawing import choose
 

@@ -8,7 +8,7 @@ import shapely
 from scipy.optimize import minimize_scalar
 
 from geotracs import DomainError, methods
-from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle, Transport, distances
+from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle, Transport
 from geotracs.core.mechanisms import Window
 from geotracs.core.mechanisms.window import SIDE
 from geotracs.core.methods.joint import Joint
@@ -20,13 +20,13 @@ EPSILONS = [2, 4, 6, 8, 10]
 
 
 def uniform(domain, n=200_000, seed=0):
-    return domain.frame.from_unit(np.asfortranarray(np.random.default_rng(seed).random((n, 2))))
+    return domain.chart.from_unit(np.asfortranarray(np.random.default_rng(seed).random((n, 2))))
 
 
 def average_error(method, domain, eps, xy):
     offsets = np.array([0, len(xy)])
     reports = run(methods.make(method), xy, offsets, float(eps), domain, np.random.default_rng(1))
-    return distances(domain, xy, reports).mean()
+    return domain.distance(xy, reports).mean()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_epsilon_per_location():
         eps = np.repeat([0.01, 2.0, 600.0], 3000)
         xy = np.asfortranarray(domain.spread(9000))
         reports = run(methods.make("joint"), xy, np.array([0, 9000]), eps, domain, np.random.default_rng(0))
-        error = distances(domain, xy, reports).reshape(3, -1).mean(axis=1)
+        error = domain.distance(xy, reports).reshape(3, -1).mean(axis=1)
         assert error[0] > error[1] > 1e4 * error[2]
 
 
@@ -130,7 +130,7 @@ def test_a_disc_is_refused_but_not_its_chart():
     xy = np.asfortranarray(disc.spread(20_000))
     reports = run(methods.make("joint"), xy, np.array([0, len(xy)]), 4.0, chart, np.random.default_rng(0))
     assert disc.contains(reports).all()
-    assert distances(disc, xy, reports).mean() < 0.9 * methods.expected_error(methods.make("tracs-d"), 4.0, disc)
+    assert disc.distance(xy, reports).mean() < 0.9 * methods.expected_error(methods.make("tracs-d"), 4.0, disc)
 
 
 @pytest.mark.parametrize("kind", ["rectangle", "transport", "parallelogram", "disc chart"])

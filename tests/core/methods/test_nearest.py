@@ -16,6 +16,8 @@ from geotracs.core.methods.nearest import Nearest, Neighbourhoods
 from tests.drawing import choose, run
 from tests.helpers import FALSE_ALARM
 
+SQUARE = Rectangle(0, 0, 1, 1)
+
 METHOD = methods.make("nearest")
 
 
@@ -60,14 +62,14 @@ def test_size_is_the_one_with_the_smallest_expected_error(eps):
     errors = (sums[-1] + math.expm1(eps) * sums[k - 1]) / (300 + math.expm1(eps) * k)
     chosen = Neighbourhoods(places).size(float(eps))
     assert errors[chosen - 1] <= 1.01 * errors.min()
-    tables = METHOD.prepare(places, float(eps), None)
+    tables = METHOD.prepare(places, float(eps), SQUARE)
     exact = np.mean([distance[x] @ METHOD.pmf_of_one(x, None, float(eps), tables) for x in range(300)])
     assert exact == pytest.approx(errors[chosen - 1], rel=1e-9)
 
 
 @pytest.mark.parametrize("eps", [0.5, 3.0, 20.0])
 def test_probabilities_of_any_two_secrets_are_within_exp_eps(eps):
-    tables = METHOD.prepare(grid(7), eps, None)
+    tables = METHOD.prepare(grid(7), eps, SQUARE)
     pmf = np.array([METHOD.pmf_of_one(x, None, eps, tables) for x in range(49)])
     assert pmf.sum(axis=1) == pytest.approx(np.ones(49), abs=1e-12)
     assert (pmf.max(axis=0) / pmf.min(axis=0)).max() <= math.exp(eps) * (1 + 1e-12)
@@ -80,7 +82,7 @@ def test_sampler_follows_the_probabilities():
         reports = choose(
             METHOD, np.full(n, secret), np.array([0, n]), 2.0, places, Rectangle(0, 0, 1, 1), np.random.default_rng(4)
         )
-        expected = n * METHOD.pmf_of_one(secret, None, 2.0, METHOD.prepare(places, 2.0, None))
+        expected = n * METHOD.pmf_of_one(secret, None, 2.0, METHOD.prepare(places, 2.0, SQUARE))
         assert np.sum((np.bincount(reports, minlength=40) - expected) ** 2 / expected) < chi2.isf(FALSE_ALARM, 39)
 
 
@@ -105,7 +107,7 @@ def test_on_the_globe_places_across_the_antimeridian_are_near():
 def test_two_and_three_places():
     for count in (2, 3):
         places = np.random.default_rng(7).random((count, 2))
-        tables = Nearest().prepare(places, 1.0, None)
+        tables = Nearest().prepare(places, 1.0, SQUARE)
         assert tables.size(1.0) == 1
         assert tables.around(np.arange(count), 1).ravel().tolist() == list(range(count))
 

@@ -10,7 +10,6 @@ from scipy.stats import chi2
 from geotracs import DomainError, InputError, methods
 from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
 from geotracs.core.methods import PlaceMethod
-from geotracs.core.methods.sizes import diameter, longest_side
 from tests.drawing import choose
 from tests.helpers import FALSE_ALARM
 
@@ -288,15 +287,6 @@ def test_regions(name):
         DomainError, match='in a plane, which the globe is not; take a smaller region, or method="k-rr"'
     ):
         choose(methods.make(name), *arguments)
-
-
-def test_sizes():
-    rng = np.random.default_rng(0)
-    points = rng.random((300, 2))
-    assert diameter(points) == np.hypot(*(points[:, None] - points).T).max()
-    assert diameter(np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0]])) == pytest.approx(3 * math.sqrt(2))
-    assert longest_side(Parallelogram((0, 0), (3, 4), (0, 2))) == pytest.approx(5)
-    assert longest_side(Disc((0, 0), 2)) == 4
 
 
 def test_expected_error_over_places():

@@ -8,8 +8,8 @@ import shapely
 
 from geotracs import DomainError, InputError, methods
 from geotracs.core.budget import split
+from geotracs.core.charts import Polar
 from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
-from geotracs.core.domains.polar import Polar
 from geotracs.core.mechanisms import Piecewise
 from geotracs.core.mechanisms.lattice import WORDS
 
@@ -49,7 +49,7 @@ def grid(domain, cells):
     elif isinstance(domain, Globe):
         bounds = (-180, domain.south, 180, domain.north)
     else:
-        bounds = shapely.MultiPoint(domain.frame.vertices).bounds
+        bounds = shapely.MultiPoint(domain.chart.vertices).bounds
     box = Rectangle(*bounds)
     steps = (np.arange(cells) + 0.5) / cells
     xy = box.from_unit(np.array(np.meshgrid(steps, steps)).reshape(2, -1).T)
@@ -154,7 +154,7 @@ def test_the_window_is_seen_from_the_given_reference():
 
 @pytest.mark.parametrize("domain", [SLENDER, SLANTED, TRIANGLE, L_SHAPE, DISC], ids=lambda d: type(d).__name__)
 def test_polar_chart_goes_there_and_back(domain):
-    chart = Polar(domain.centre, domain)
+    chart = domain.polar or Polar(domain.centre, domain.half_planes)
     unit = np.random.default_rng(3).random((1000, 2))
     assert chart.to_unit(chart.from_unit(unit)) == pytest.approx(unit, abs=1e-9)
     # A small step in the chart covers `stretch` times its area.

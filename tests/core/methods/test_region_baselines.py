@@ -11,7 +11,6 @@ from geotracs.core.mechanisms import Piecewise, Sectors
 from geotracs.core.mechanisms.planar_laplace import LONGEST, STEPS
 from geotracs.core.methods import Method, PlaceMethod
 from geotracs.core.methods.planar_laplace import _mechanism
-from geotracs.core.methods.sizes import width
 from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, walk
 from tests.core.mechanisms.exact import Script
 from tests.core.methods.test_tracs import SQUARE, average_error, random_tracks, transcription
@@ -78,11 +77,11 @@ def test_regions_epsilons_and_ragged_trajectories(name):
 
 
 def test_diameters():
-    assert width(SQUARE) == pytest.approx(np.sqrt(2))
-    assert width(Disc((3, 3), 2)) == 4
-    assert width(Polygon(shapely.Polygon([(0, 0), (1, 0), (0, 1)]))) == pytest.approx(np.sqrt(2))
-    assert width(Polygon(shapely.Point(0, 0).buffer(1) - shapely.Point(0, 0).buffer(0.5))) == pytest.approx(2)
-    assert width(Parallelogram((0, 0), (2, 1), (-1, 1))) == pytest.approx(3)
+    assert SQUARE.diameter == pytest.approx(np.sqrt(2))
+    assert Disc((3, 3), 2).diameter == 4
+    assert Polygon(shapely.Polygon([(0, 0), (1, 0), (0, 1)])).diameter == pytest.approx(np.sqrt(2))
+    assert Polygon(shapely.Point(0, 0).buffer(1) - shapely.Point(0, 0).buffer(0.5)).diameter == pytest.approx(2)
+    assert Parallelogram((0, 0), (2, 1), (-1, 1)).diameter == pytest.approx(3)
 
 
 def test_bad_options():
@@ -106,7 +105,7 @@ def test_noise_reaches_across_the_region_at_any_epsilon():
         for eps in (1.0, 59.0, 61.0, 95.0, 300.0, 699.99):
             noise = _mechanism(eps, domain)
             step = 2.0 ** np.round(np.log2(1 / (noise.rate * STEPS)))
-            assert LONGEST / noise.rate > 1.4 * width(domain) + 2 * step
+            assert LONGEST / noise.rate > 1.4 * domain.diameter + 2 * step
 
 
 def test_the_rarest_words_reach_the_far_corner():

@@ -9,8 +9,8 @@ import shapely
 
 from geotracs import DomainError, InputError, methods
 from geotracs.core.budget import split
+from geotracs.core.charts import Polar
 from geotracs.core.domains import Polygon, Rectangle
-from geotracs.core.domains.polar import Polar
 from geotracs.core.mechanisms import Piecewise
 from geotracs.core.mechanisms.lattice import CELLS
 from geotracs.core.methods import walk as walk_module
@@ -117,7 +117,7 @@ def test_on_a_polygon_the_reference_is_what_is_released():
         mechanism.draw(2 * n, rng) for rng in [np.random.default_rng(3)] for mechanism in method.mechanisms(eps, CORNER)
     ]
     for i, (before, at) in enumerate(zip(drawn[0::2], alone, strict=True)):
-        chart = Polar(before, CORNER)
+        chart = Polar(before, CORNER.half_planes)
         unit = np.clip(chart.to_unit(at[None]), 0, 1)
         for axis, mechanism in enumerate(method.mechanisms(eps, CORNER)):
             unit[:, axis] = mechanism.apply(unit[:, axis], draws[axis][2 * i + 1 : 2 * i + 2])

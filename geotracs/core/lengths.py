@@ -1,11 +1,7 @@
-"""Public lengths: of a region, of a set of places, between places."""
-
-from typing import cast
+"""Straight lengths between points: every pair of two sets, and the largest in one set."""
 
 import numpy as np
 import shapely
-
-from geotracs.core.domains import Disc, Domain, Parallelogram, Polygon, Rectangle, WithHalfPlanes
 
 CHUNK = 2**17
 """How many distances are worked on at a time: few enough to stay in the processor's cache."""
@@ -36,23 +32,10 @@ def diameter(points: np.ndarray) -> float:
     return max(float(distances(hull[first : first + size], hull).max()) for first in range(0, len(hull), size))
 
 
-def width(domain: Domain) -> float:
-    """Return the diameter of a region."""
-    if isinstance(domain, Disc):
-        return 2 * domain.radius
-    if isinstance(domain, Polygon):
-        return diameter(shapely.get_coordinates(domain.geometry))
-    return diameter(cast(Rectangle | Parallelogram, domain).vertices)
+def longest_side(corners: np.ndarray) -> float:
+    """Return the length of the longest side of a polygon, given by its corners in order.
 
-
-def longest_side(domain: Domain) -> float:
-    """Return the length of the longest side of the rectangle in which the region is worked on; a disc's diameter.
-
-    >>> from geotracs.domains import Rectangle
-    >>> longest_side(Rectangle(0, 0, 2, 10))
+    >>> longest_side(np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 10.0], [0.0, 10.0]]))
     10.0
     """
-    if isinstance(domain, Disc):
-        return 2 * domain.radius
-    corners = cast(WithHalfPlanes, domain).frame.vertices
     return float(np.hypot(*(np.roll(corners, 1, axis=0) - corners).T).max())
