@@ -98,7 +98,7 @@ class LatticeNoise:
         return noise
 
     def mean_length(self) -> float:
-        """Return the mean length of a vector: 2 * scale, from a scale of 2**6 on to nine digits.
+        """Return the mean length of a vector: 2 * scale, from a scale of 2**6 on to six digits.
 
         >>> LatticeNoise(256, 32).mean_length() == 2**41
         True
@@ -142,7 +142,7 @@ class LatticeNoise:
         for row, word in tied.items():
             at, one = np.count_nonzero(inside[:row]), self._one(word, rng)
             keep[at] = one is not None
-            vector[:, at] = 0 if one is None else np.clip(one, -FAR, FAR)
+            vector[:, at] = [max(-FAR, min(c, FAR)) for c in one or (0, 0)]
         return vector.compress(keep, axis=1)
 
     def _in_cell(self, cell: np.ndarray, fraction: np.ndarray) -> np.ndarray:
@@ -240,7 +240,7 @@ class Sizes:
         word = (high[rows].astype(np.uint64) << TOP) | (words(rng, len(rows), np.uint64) >> np.uint64(16))
         above = np.searchsorted(self.limits, word, side="right")
         size[rows] = len(self.limits) - above
-        equal = np.flatnonzero(self.limits[np.maximum(above, 1) - 1] == word)
+        equal = np.flatnonzero(self.limits[above - 1] == word)
         size[rows[equal]] = 0
         return size, dict(zip(rows[equal].tolist(), word[equal].tolist(), strict=True))
 
@@ -358,9 +358,8 @@ def _exp(numerator: int, denominator: int, bits: int) -> tuple[int, int]:
 
 def _around(probability: Decimal, bits: int, context: Context) -> tuple[int, int]:
     """Return the integers below and above a probability times 2**bits; its last `GUARD` digits may be wrong."""
-    error = Decimal(10) ** (GUARD - context.prec)
+    error = Decimal((0, (1,), GUARD - context.prec))
     product = context.multiply(probability, Decimal(2**bits))
-    return (
-        int(context.multiply(product, 1 - error)),
-        int(context.multiply(product, 1 + error)) + 1,
-    )
+    low = context.multiply(product, context.subtract(Decimal(1), error))
+    high = context.multiply(product, context.add(Decimal(1), error))
+    return int(low), int(high) + 1
