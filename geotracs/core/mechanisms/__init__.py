@@ -2,8 +2,9 @@
 
 from geotracs.core.mechanisms.exponential import Exponential
 from geotracs.core.mechanisms.krr import RandomizedResponse
+from geotracs.core.mechanisms.lattice_noise import LatticeNoise
+from geotracs.core.mechanisms.metric_noise import MetricNoise
 from geotracs.core.mechanisms.piecewise import Piecewise
-from geotracs.core.mechanisms.planar_laplace import PlanarLaplace
 from geotracs.core.mechanisms.sectors import Sectors
 from geotracs.core.mechanisms.slopes import Slopes
 from geotracs.core.mechanisms.staircase import Staircase
@@ -12,8 +13,9 @@ from geotracs.core.mechanisms.window import Window
 
 __all__ = [
     "Exponential",
+    "LatticeNoise",
+    "MetricNoise",
     "Piecewise",
-    "PlanarLaplace",
     "RandomizedResponse",
     "Sectors",
     "Slopes",

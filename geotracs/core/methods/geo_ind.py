@@ -127,10 +127,10 @@ class GeoInd(Method):
 
     def mechanism(self, eps: float | np.ndarray, domain: Domain) -> MetricNoise:
         """Return the mechanism for a region."""
-        return MetricNoise(eps, self.radius, *_whereabouts(domain))
+        return MetricNoise(eps, self.radius, *whereabouts(domain))
 
 
 @lru_cache(maxsize=16)
-def _whereabouts(domain: Domain) -> tuple[float, tuple[float, float]]:
+def whereabouts(domain: Domain) -> tuple[float, tuple[float, float]]:
     """Return the diameter of a region and a point of it, from which no location is farther than that."""
     return width(domain), cast(Rectangle | Parallelogram | Polygon | Disc, domain).centre
