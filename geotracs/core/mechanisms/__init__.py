@@ -6,15 +6,16 @@
 from geotracs.core.mechanisms.base import Continuous, Finite, Mechanism, Seen
 from geotracs.core.mechanisms.exponential import Exponential
 from geotracs.core.mechanisms.krr import RandomizedResponse
+from geotracs.core.mechanisms.lattice_noise import LatticeNoise
+from geotracs.core.mechanisms.metric_noise import MetricNoise
 from geotracs.core.mechanisms.piecewise import Piecewise
-from geotracs.core.mechanisms.planar_laplace import PlanarLaplace
 from geotracs.core.mechanisms.sectors import Sectors
 from geotracs.core.mechanisms.slopes import Slopes
 from geotracs.core.mechanisms.staircase import Staircase, Stairs
 from geotracs.core.mechanisms.subset import Subset
 from geotracs.core.mechanisms.window import Window
 
-CONTINUOUS: tuple[type[Continuous], ...] = (Piecewise, Sectors, Window, PlanarLaplace)
+CONTINUOUS: tuple[type[Continuous], ...] = (Piecewise, Sectors, Window, MetricNoise)
 FINITE: tuple[type[Finite], ...] = (RandomizedResponse, Subset, Exponential, Staircase)
 """All mechanisms: each of them satisfies its protocol, which mypy checks here."""
 
@@ -24,9 +25,10 @@ __all__ = [
     "Continuous",
     "Exponential",
     "Finite",
+    "LatticeNoise",
     "Mechanism",
+    "MetricNoise",
     "Piecewise",
-    "PlanarLaplace",
     "RandomizedResponse",
     "Sectors",
     "Seen",

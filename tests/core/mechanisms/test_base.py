@@ -14,8 +14,8 @@ from geotracs.core.mechanisms import (
     CONTINUOUS,
     FINITE,
     Exponential,
+    MetricNoise,
     Piecewise,
-    PlanarLaplace,
     RandomizedResponse,
     Sectors,
     Seen,
@@ -47,7 +47,7 @@ ON_A_LINE = {
     "circle": (Piecewise(2.0, "r-sw", periodic=True), 0.9, around),
     "sectors": (Sectors(2.0, k=5), 0.33, around),
     "window": (Window(3.0, 0.3, 0.2), np.array([0.05, 0.6]), straight),
-    "plane": (PlanarLaplace(3.0), np.array([2.0, 7.0]), straight),
+    "plane": (MetricNoise(3.0, 1.0, 100.0), np.array([2.0, 7.0]), straight),
 }
 OVER_THINGS = {
     "krr": (RandomizedResponse(1.5, 4), 2),

@@ -1,5 +1,7 @@
 """Strawman and planar Laplace on arrays: the corrected errors, options, regions."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import shapely
@@ -8,11 +10,9 @@ from geotracs import DomainError, InputError, methods
 from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
 from geotracs.core.domains.edges import NO_EDGES
 from geotracs.core.mechanisms import Piecewise, Sectors
-from geotracs.core.mechanisms.planar_laplace import LONGEST, STEPS
+from geotracs.core.mechanisms.lattice_noise import STEPS
 from geotracs.core.methods import Method, PlaceMethod
-from geotracs.core.methods.planar_laplace import _mechanism
 from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, walk
-from tests.core.mechanisms.exact import Script
 from tests.core.methods.test_tracs import SQUARE, average_error, random_tracks, transcription
 from tests.drawing import choose, run
 
@@ -94,37 +94,22 @@ def test_bad_options():
         methods.make("planar-laplace", {"k": 6})
 
 
-# Planar Laplace: every report is possible from every location
+# Planar Laplace: eps-LDP in integers
 
 
-def test_noise_reaches_across_the_region_at_any_epsilon():
-    """The longest noise that the words can make, against the diameter and the rounding to the lattice."""
-    smallest = float((np.uint64(0) + 0.5) / 2.0**64)  # of a uniform number
-    assert -2 * np.log(smallest) == pytest.approx(LONGEST, rel=1e-15)
-    for domain in (SQUARE, Disc((0, 0), 2e4), Parallelogram((0, 0), (2, 1), (-1, 1)), Rectangle(0, 0, 1e-3, 1e7)):
-        for eps in (1.0, 59.0, 61.0, 95.0, 300.0, 699.99):
-            noise = _mechanism(eps, domain)
-            step = 2.0 ** np.round(np.log2(1 / (noise.rate * STEPS)))
-            assert LONGEST / noise.rate > 1.4 * domain.diameter + 2 * step
-
-
-def test_the_rarest_words_reach_the_far_corner():
-    """Words of zeros make the longest noise, and that of epsilon 699 is no shorter than the diagonal."""
-    for turn, corner in ((1 / 8, (1.0, 1.0)), (3 / 8, (0.0, 1.0)), (5 / 8, (0.0, 0.0)), (7 / 8, (1.0, 0.0))):
-        at = np.asfortranarray([[1 - corner[0], 1 - corner[1]]])
-        words = Script(*(np.array([word], dtype=np.uint64) for word in (0, 0, int(turn * 2**64))))
-        methods.make("planar-laplace").report(at, np.array([0, 1]), 699.0, SQUARE, words)
-        SQUARE.project_inside(at)
-        assert at[0].tolist() == list(corner)
-
-
-def test_density_is_that_of_the_cap_and_the_record_says_so():
-    method, y = methods.make("planar-laplace"), np.random.default_rng(0).random((50, 2))
-    at = {eps: method.density(y, (0.2, 0.3), eps, SQUARE) for eps in (10.0, 60.0, 100.0, 699.99)}
-    assert np.array_equal(at[60.0], at[100.0])
-    assert np.array_equal(at[60.0], at[699.99])
-    assert not np.allclose(at[10.0], at[60.0])
-    assert "above epsilon 60 it is that of epsilon 60" in method.caveat
+@pytest.mark.parametrize("eps", [1e-300, 1e-9, 0.1, 4.0, 60.0, 61.0, 699.99])
+def test_no_two_locations_of_the_region_are_told_apart_by_more_than_epsilon(eps):
+    """The lattice distance of corners, and of points that just count as inside, over the scale of the noise."""
+    triangle = Polygon(shapely.Polygon([(0, 0), (3e4, 0), (0, 4e4)]))
+    for domain in (SQUARE, triangle, Parallelogram((0, 0), (2, 1), (-1, 1)), Rectangle(5e6, 0, 5e6 + 1e-3, 1e7)):
+        mechanism, centre = methods.make("planar-laplace").mechanism(eps, domain), np.array(domain.centre)
+        corners = shapely.get_coordinates(domain.geometry) if domain is triangle else domain.vertices
+        far = np.vstack([centre + (corners - centre) * (1 + grown) for grown in (0, 1e-9)])
+        column, row = (mechanism._lattice(far, axis).astype(np.int64).tolist() for axis in (0, 1))
+        scale = STEPS << int(mechanism.bits)
+        for i, j in np.ndindex(len(far), len(far)):
+            assert (column[i] - column[j]) ** 2 + (row[i] - row[j]) ** 2 <= (Fraction(eps) * scale) ** 2
+        assert mechanism.expected_error() <= 2 * domain.diameter / eps * (1 + 1e-7 + 4 / (scale * eps))
 
 
 EXTREME = [699.99, 1e-300, 1e-9, 30.0, 100.0]

@@ -1,0 +1,94 @@
+"""Metric privacy: protection that fades with distance, for those to whom kilometres are useless."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+
+from geotracs.core.domains import Domain
+from geotracs.core.mechanisms.metric_noise import MAX_EXTENT, PARTS, MetricNoise
+from geotracs.core.methods.noise import NoiseMethod
+from geotracs.errors import InputError, quoted
+
+
+@dataclass(frozen=True)
+class GeoInd(NoiseMethod):
+    """Add planar Laplace noise of rate eps / radius, exactly; what falls outside goes to the nearest point inside.
+
+    For any two locations x and x' of the region, d apart, and every report y,
+    ``P(y | x) <= exp(eps * max(d, radius / 512) / radius) * P(y | x')``. This is *not* eps-LDP over the region: two
+    locations that are ten times the radius apart are told apart by up to exp(10 * eps).
+
+    Parameters
+    ----------
+    radius : float
+        The distance at which two locations are told apart by at most exp(eps), in metres of the working CRS.
+
+    Notes
+    -----
+    Public: the region and the radius. Each report depends on its own location alone. The noise is that of
+    `MetricNoise`, drawn with integers; projecting inside is post-processing. The mean error is 2 * radius / eps, and no
+    noise that keeps the same inequality has less: with any other the chance to be beyond any distance is at least as
+    large, since its density falls no faster anywhere. (Andrés, Bordenabe, Chatzikokolakis and Palamidessi, 2013.)
+
+    Examples
+    --------
+    >>> from geotracs.domains import Rectangle
+    >>> round(GeoInd(radius=200).expected_error(np.log(2), Rectangle(0, 0, 40_000, 30_000)), 1)
+    577.1
+    """
+
+    radius: float = 200.0
+
+    name: ClassVar[str] = "geo-ind"
+
+    def __post_init__(self) -> None:
+        number = isinstance(self.radius, Real) and not isinstance(self.radius, (bool, np.bool_))
+        if not number or not 0 < self.radius < np.inf:
+            raise InputError(
+                f"`radius` must be a distance in metres, greater than 0 and finite, got {quoted(self.radius)}; "
+                "take the distance within which locations shall look alike, such as 200."
+            )
+        object.__setattr__(self, "radius", float(self.radius))
+
+    def check(self, domain: Domain) -> None:
+        """Ask for a plane, and for a radius that suits the region."""
+        super().check(domain)
+        size = domain.diameter
+        if self.radius > size:
+            raise InputError(
+                f"`radius` must be at most the diameter of the region, {size:.3g}, got {self.radius:.3g}; take less, "
+                'or method="joint", which protects every two locations of the region alike.'
+            )
+        if self.radius * MAX_EXTENT < size:
+            raise InputError(
+                f"`radius` must be at least a billionth of the diameter of the region, {size:.3g}, "
+                f"got {self.radius:.3g}; take more, or a smaller region."
+            )
+
+    def promise(self, eps: float) -> str:
+        """Return what holds for one location, in words.
+
+        >>> print(GeoInd(radius=200).promise(np.log(4)))
+        Whatever is reported, it is at most exp(1.39) = 4 times likelier from one than from another of any two
+        locations within 200 m of each other. For two that are d metres apart the factor is at most
+        exp(1.39 * d / 200): beyond 200 m the protection is less. Those nearer than 0.391 m count as that far apart.
+        This is metric privacy (geo-indistinguishability), not local differential privacy over the region.
+        """
+        factor = f" = {np.exp(eps):.3g}" if eps < 12 else ""
+        return (
+            f"Whatever is reported, it is at most exp({eps:.3g}){factor} times likelier from one than from another of "
+            f"any two locations within {self.radius:.6g} m of each other. For two that are d metres apart the factor "
+            f"is at most exp({eps:.3g} * d / {self.radius:.6g}): beyond {self.radius:.6g} m the protection is less. "
+            f"Those nearer than {self.radius / PARTS:.3g} m count as that far apart. This is metric privacy "
+            "(geo-indistinguishability), not local differential privacy over the region."
+        )
+
+    def expected_error(self, eps: float, domain: Domain) -> float:
+        """Return the mean length of the noise, before what is outside is projected inside."""
+        return float(self.mechanism(eps, domain).expected_error())
+
+    def mechanism(self, eps: float | np.ndarray, domain: Domain) -> MetricNoise:
+        """Return the mechanism for a region."""
+        return MetricNoise(eps, self.radius, domain.diameter, domain.centre)
