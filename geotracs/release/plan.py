@@ -177,7 +177,8 @@ class Plan:
         if self.rounding is not None and self.recipe.over == "places":
             self.rounding.check_points()
             return self.recipe.on(self._region.domain, self.rounding.places, self.levels)
-        return self.recipe.on(self._region.chart)
+        places = None if self.rounding is None else self.rounding.places
+        return self.recipe.on(self._region.chart, places, self.levels)
 
     @functools.cached_property
     def steps(self) -> list[steps.Step]:

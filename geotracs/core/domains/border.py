@@ -56,6 +56,7 @@ class Border:
         self._begin, self._along, self._inwards, self._at_begin, self._at_end = map(
             np.concatenate, zip(*cut, strict=True)
         )
+        self._ends = np.cumsum(np.hypot(*self._along.T))
         self._tree = cKDTree(self._begin + self._along / 2)
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
@@ -89,12 +90,29 @@ class Border:
             astray = astray[~self.covers(moved[astray])]
         return moved
 
+    @property
+    def length(self) -> float:
+        """The length of the border, all rings together."""
+        return float(self._ends[-1])
+
+    def position(self, xy: np.ndarray) -> np.ndarray:
+        """Return how far along the border, ring after ring, the nearest point of it lies."""
+        piece, part = self._nearest_piece(xy)
+        return self._ends[piece] + (part - 1) * np.hypot(*self._along[piece].T)
+
     def distance(self, xy: np.ndarray) -> np.ndarray:
         """Return the distance to the border."""
         return np.hypot(*(self._nearest(xy)[0] - xy).T)
 
     def _nearest(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest point of the border, and which way is inwards there."""
+        piece, part = self._nearest_piece(xy)
+        inwards = np.where((part == 0)[:, None], self._at_begin[piece], self._inwards[piece])
+        inwards = np.where((part == 1)[:, None], self._at_end[piece], inwards)
+        return self._begin[piece] + part[:, None] * self._along[piece], inwards
+
+    def _nearest_piece(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest piece of the border, and which part of it lies before its nearest point."""
         xy = np.clip(xy, self._low - FAR * self._size, self._low + FAR * self._size)  # or squares would overflow
         k = min(TRIED, self._tree.n)
         tried = self._tree.query(xy, k=k, workers=-1)[1].reshape(len(xy), k)
@@ -108,9 +126,7 @@ class Border:
             square = (offset[:, 0] - at * along[:, 0]) ** 2 + (offset[:, 1] - at * along[:, 1]) ** 2
             nearer = square < best
             best[nearer], piece[nearer], part[nearer] = square[nearer], candidate[nearer], at[nearer]
-        inwards = np.where((part == 0)[:, None], self._at_begin[piece], self._inwards[piece])
-        inwards = np.where((part == 1)[:, None], self._at_end[piece], inwards)
-        return self._begin[piece] + part[:, None] * self._along[piece], inwards
+        return piece, part
 
     def _kinds(self, xy: np.ndarray) -> np.ndarray:
         """Return what the grid says of each point."""

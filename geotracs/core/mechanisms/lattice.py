@@ -59,6 +59,16 @@ def blocks(n: int) -> Iterator[slice]:
         yield slice(first, min(first + BLOCK, n))
 
 
+def spread_offsets(stratum: int, u: np.ndarray, window: int, cells: int = CELLS) -> np.ndarray:
+    """Return offsets inside the window (stratum 0) or outside it (stratum 1), for parts ``u`` of the way through it.
+
+    >>> spread_offsets(1, np.array([0.0, 0.5]), window=2, cells=6)
+    array([2, 4], dtype=uint32)
+    """
+    first, count = ((0, window), (window, cells - window))[stratum]
+    return (first + np.floor(u * count)).astype(np.uint32)
+
+
 def cells_of(x: np.ndarray, cells: int = CELLS) -> np.ndarray:
     """Return the cell of each number in ``[0, 1]``; whatever is outside goes to the nearest cell."""
     return np.clip(np.multiply(x, float(cells)), 0, cells - 1).astype(np.uint32)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
-from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, threshold
+from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, spread_offsets, threshold
 from geotracs.core.randomness import Source, source
 from geotracs.errors import InputError, quoted
 
@@ -90,6 +90,16 @@ class Piecewise:
         """Return where the window of ``x`` begins and ends; on a circle the end may exceed 1."""
         first = self._first_cell(_unit(x)).astype(np.int64)
         return first / CELLS, (first + self.window) / CELLS
+
+    @property
+    def strata(self) -> tuple[float, ...]:
+        """How likely a draw is inside the window, and outside it; for one eps."""
+        inside = float(self.threshold / WORDS)
+        return inside, 1 - inside
+
+    def spread(self, stratum: int, u: np.ndarray) -> np.ndarray:
+        """Return draws that stand for all of a stratum, for numbers spread evenly over [0, 1)."""
+        return spread_offsets(stratum, u, int(self.window))
 
     def density(self, y: npt.ArrayLike, x: npt.ArrayLike) -> np.ndarray:
         """Return the probability density of reporting ``y`` when the secret is ``x``."""

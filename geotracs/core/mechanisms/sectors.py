@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
 from geotracs.core.mechanisms.krr import check_k
-from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, threshold
+from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, spread_offsets, threshold
 from geotracs.core.randomness import Source, source
 
 MAX_SECTORS = 2**16
@@ -63,6 +63,16 @@ class Sectors:
         """Return where the sector of ``x`` begins and ends."""
         first = self._first_cell(np.asarray(x)).astype(np.int64)
         return first / CELLS, (first + self.window) / CELLS
+
+    @property
+    def strata(self) -> tuple[float, ...]:
+        """How likely a draw is inside the window, and outside it; for one eps."""
+        inside = float(self.threshold / WORDS)
+        return inside, 1 - inside
+
+    def spread(self, stratum: int, u: np.ndarray) -> np.ndarray:
+        """Return draws that stand for all of a stratum, for numbers spread evenly over [0, 1)."""
+        return spread_offsets(stratum, u, int(self.window))
 
     def density(self, y: npt.ArrayLike, x: npt.ArrayLike) -> np.ndarray:
         """Return the probability density of reporting ``y`` when the secret is ``x``."""

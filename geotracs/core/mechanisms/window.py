@@ -129,6 +129,26 @@ class Window:
         x = _unit(x)
         return self.apply(x, self.draw(len(x), source(rng)))
 
+    @property
+    def strata(self) -> tuple[float, ...]:
+        """How likely a draw is inside the window, and outside it; for one eps."""
+        inside = float(self.threshold / WORDS)
+        return inside, 1 - inside
+
+    def spread(self, stratum: int, u: np.ndarray) -> np.ndarray:
+        """Return draws that stand for all of a stratum, for rows spread evenly over the unit square."""
+        columns, rows = float(self.columns), float(self.rows)
+        if stratum == 0:
+            return np.floor(u * [columns, rows]).astype(np.uint32).T
+        # Outside: the cells above the window, and those of the other columns.
+        above, aside = columns * (SIDE - rows), (SIDE - columns) * SIDE
+        share = above / (above + aside)
+        lower = u[:, 0] < share
+        column = np.where(lower, u[:, 0] / max(share, 1e-300) * columns, 0.0)
+        column = np.where(lower, column, columns + (u[:, 0] - share) / (1 - share) * (SIDE - columns))
+        row = np.where(lower, rows + u[:, 1] * (SIDE - rows), u[:, 1] * SIDE)
+        return np.floor(np.minimum([column, row], SIDE - 1.0)).astype(np.uint32)
+
     def density(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return the probability density of reporting ``y`` when the secret is ``x``, row by row."""
         y, x = np.broadcast_arrays(_unit(y), _unit(x))

@@ -8,7 +8,7 @@ import geotracs.core.randomness as randomness
 from geotracs.core.domains import Domain
 from geotracs.core.methods.atp import ATP
 from geotracs.core.methods.base import Method, PlaceMethod
-from geotracs.core.methods.channels import Channel, Reports
+from geotracs.core.methods.channels import Channel
 from geotracs.core.methods.exponential import Exponential
 from geotracs.core.methods.joint import Joint
 from geotracs.core.methods.k_rr import KRR
@@ -16,6 +16,7 @@ from geotracs.core.methods.l_srr import LSRR
 from geotracs.core.methods.nearest import Nearest
 from geotracs.core.methods.ngram import NGram
 from geotracs.core.methods.planar_laplace import PlanarLaplace
+from geotracs.core.methods.released import Reports
 from geotracs.core.methods.strawman import Strawman
 from geotracs.core.methods.tracs_c import TracsC
 from geotracs.core.methods.tracs_d import TracsD

@@ -90,6 +90,7 @@ class ATP(CalibratedMethod):
 
     name: ClassVar[str] = "atp"
     sequential: ClassVar[bool] = True
+    both_ways: ClassVar[bool] = True
 
     k: Any = 6
 

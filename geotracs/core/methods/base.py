@@ -4,11 +4,13 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import shapely
 
 from geotracs.core.budget import LARGEST
 from geotracs.core.domains import Domain
 from geotracs.core.methods.channels import Channel, OnRegion, OverPlaces
+from geotracs.core.methods.released import Release, Reports
 from geotracs.core.places import Places
 from geotracs.core.randomness import Source
 from geotracs.errors import InputError
@@ -28,6 +30,10 @@ class Method:
     """Whether a location's report depends on other reports of the same trajectory."""
     resumable: ClassVar[bool] = False
     """Whether it depends on the report before it and nothing else, so that a trajectory can go on in another block."""
+    both_ways: ClassVar[bool] = False
+    """Whether it depends on reports before and after it."""
+    leaves: ClassVar[bool] = False
+    """Whether a report may fall outside any region, from where it is projected inside."""
     public_points: ClassVar[tuple[str, ...]] = ()
     """Options that may be a public point, given in the user's CRS."""
 
@@ -54,9 +60,13 @@ class Method:
             )
 
     def on(self, domain: Domain, places: Places | None = None, eps: float | np.ndarray | None = None) -> Channel:
-        """Return the method bound to its public things; ``places`` and all epsilons are for methods over places."""
+        """Return the method bound to its public things.
+
+        ``places`` is what a method over places reports, and what the reports of others are rounded to; ``eps`` is all
+        epsilons that locations have.
+        """
         self.check(domain)
-        return OnRegion(self, domain)
+        return OnRegion(self, domain, places, eps)
 
     def check(self, domain: Domain) -> None:
         """Raise for a domain that lacks a capability the method needs, and say which."""
@@ -89,18 +99,49 @@ class Method:
     def density(
         self,
         y: np.ndarray,
-        x: tuple[float, float],
+        x: npt.ArrayLike,
         eps: float,
         domain: Domain,
         reference: tuple[float, float] | None = None,
     ) -> np.ndarray:
-        """Return the exact probability density of reporting each of ``y``, shape (n, 2), when the location is ``x``.
+        """Return the exact probability density of reporting each of ``y``, shape (m, 2), when the location is ``x``.
 
-        Per unit of area, in the working CRS, before what is outside a polygon is projected into it. Seen from a
-        reference on the border TraCS-D also reports the reference itself, which no density can say. The other arguments
-        are those of `window_of`.
+        For one location, or for each of several, shape (n, 2): then one a row. Per unit of area, in the working CRS,
+        before what is outside a polygon is projected into it; `Channel.density` is that of what is released. Seen from
+        a reference on the border TraCS-D also reports the reference itself, which no density can say. The other
+        arguments are those of `window_of`.
         """
         raise InputError(f"{self.name} has no density on the plane.")
+
+    def quadrature(
+        self,
+        x: np.ndarray,
+        eps: float,
+        domain: Domain,
+        nodes: int,
+        reference: tuple[float, float] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return about so many reports that stand for all, for each location of ``x``, and how likely each is.
+
+        Before what is outside a polygon is projected into it. Nothing is drawn: the same reports every time.
+
+        Returns
+        -------
+        array of shape (n, nodes, 2), array of shape (nodes,)
+            The second adds up to 1.
+        """
+        raise InputError(f"{self.name} has no density on the plane.")
+
+    def references(self, domain: Domain, before: Reports | None, release: Release) -> list[Any]:
+        """Return the public points from which a location may have been seen, given what was released before it.
+
+        Methods that do not look back see every location alike: None, once.
+        """
+        return [None]
+
+    def reference_is_known(self, rounded: bool) -> bool:
+        """Whether a reader knows from where a location was seen, if reports are ``rounded``."""
+        return True
 
     def window_of(
         self, x: tuple[float, float], eps: float, domain: Domain, reference: tuple[float, float] | None = None

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import shapely
 
-from geotracs.core.charts.base import Chart, window
+from geotracs.core.charts.base import Chart, evenly, window
 from geotracs.core.domains import Domain
 from geotracs.core.mechanisms.lattice import WORDS
 from geotracs.core.mechanisms.window import PLAIN, STRETCHES, Window
@@ -79,15 +79,22 @@ class Joint(Charted):
         """Return the Cartesian chart."""
         return cartesian(domain, self.name)
 
-    def density(
-        self, y: np.ndarray, x: Point, eps: float, domain: Domain, reference: Point | None = None
-    ) -> np.ndarray:
-        """Return the exact probability density of reporting each of ``y``; see `Method.density`."""
+    def heights(self, seen: np.ndarray, unit: np.ndarray, eps: float, domain: Domain) -> np.ndarray:
+        """Return the density of the window; see `Charted.heights`."""
+        mechanism = self.mechanism(eps, domain)
+        return np.stack([mechanism.density(seen, one[None]) for one in unit]) if len(seen) else np.empty((len(unit), 0))
+
+    def quadrature(
+        self, x: np.ndarray, eps: float, domain: Domain, nodes: int, reference: Point | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return reports that stand for all, as many inside the window as outside; see `Method.quadrature`."""
         chart, unit = self._at(x, eps, domain, reference)
-        y = np.asarray(y, dtype=np.float64)
-        seen = chart.to_unit(y)
-        height = self.mechanism(eps, domain).density(np.clip(seen, 0, 1), unit[None])
-        return np.where(chart.covers(y), height / chart.stretch(seen), 0.0)
+        mechanism = self.mechanism(eps, domain)
+        u = evenly(max(1, nodes // 2))
+        draws = np.concatenate([mechanism.spread(stratum, u) for stratum in (0, 1)], axis=1)
+        uv = mechanism.apply(np.repeat(unit, draws.shape[1], axis=0), np.tile(draws, len(unit)))
+        points = chart.from_unit(uv).reshape(len(unit), -1, 2)
+        return points, np.repeat(np.array(mechanism.strata) / len(u), len(u))
 
     def window_of(
         self, x: Point, eps: float, domain: Domain, reference: Point | None = None
@@ -95,7 +102,7 @@ class Joint(Charted):
         """Return the window of a location, and the probability that its report falls there; see `Method.window_of`."""
         chart, unit = self._at(x, eps, domain, reference)
         mechanism = self.mechanism(eps, domain)
-        return window(chart, mechanism.rectangle(unit)), float(mechanism.threshold / WORDS)
+        return window(chart, mechanism.rectangle(unit[0])), float(mechanism.threshold / WORDS)
 
 
 @lru_cache(maxsize=16)

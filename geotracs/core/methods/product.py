@@ -1,10 +1,13 @@
 """Methods that work in a chart, on both coordinates independently or at once: exact density, and window."""
 
+import itertools
+
 import numpy as np
+import numpy.typing as npt
 import shapely
 
 from geotracs.core.budget import check_eps
-from geotracs.core.charts.base import Chart, window
+from geotracs.core.charts.base import Chart, evenly, window
 from geotracs.core.domains import Domain
 from geotracs.core.mechanisms import Piecewise
 from geotracs.core.mechanisms.lattice import WORDS
@@ -31,17 +34,33 @@ class Charted(Method):
         """Return the chart in which locations are perturbed."""
         raise NotImplementedError
 
-    def _at(self, x: Point, eps: float, domain: Domain, reference: Point | None) -> tuple[Chart, np.ndarray]:
-        """Return the chart and the place of ``x`` in it."""
+    def _at(self, x: npt.ArrayLike, eps: float, domain: Domain, reference: Point | None) -> tuple[Chart, np.ndarray]:
+        """Return the chart and the places of ``x`` in it, one a row."""
         check_eps(eps)
         self.check(domain)
-        xy = np.asarray(x, dtype=np.float64)
-        if xy.shape != (2,):
-            raise InputError("One location (x, y) is needed, in the working CRS.")
-        if not domain.contains(xy[None])[0]:
+        xy = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        if xy.ndim != 2 or xy.shape[1] != 2:
+            raise InputError("A location (x, y) is needed, or several, in the working CRS.")
+        if not domain.contains(xy).all():
             raise DomainError("The location lies outside the domain; both must be in the working CRS.")
         chart = self.chart(domain, reference)
-        return chart, np.clip(chart.to_unit(xy[None])[0], 0, 1)
+        return chart, np.clip(chart.to_unit(xy), 0, 1)
+
+    def density(
+        self, y: np.ndarray, x: npt.ArrayLike, eps: float, domain: Domain, reference: Point | None = None
+    ) -> np.ndarray:
+        """Return the exact probability density of reporting each of ``y``; see `Method.density`."""
+        chart, unit = self._at(x, eps, domain, reference)
+        y = np.asarray(y, dtype=np.float64)
+        seen = chart.to_unit(y)
+        with np.errstate(divide="ignore"):
+            per_area = np.where(chart.covers(y), 1 / chart.stretch(seen), 0.0)
+        heights = self.heights(np.clip(seen, 0, 1), unit, eps, domain) * per_area
+        return heights if np.ndim(x) == 2 else heights[0]
+
+    def heights(self, seen: np.ndarray, unit: np.ndarray, eps: float, domain: Domain) -> np.ndarray:
+        """Return the density in the unit square of each of ``seen``, for each of ``unit``, one of these a row."""
+        raise NotImplementedError
 
 
 class Product(Charted):
@@ -51,18 +70,23 @@ class Product(Charted):
         """Return the mechanism of each axis."""
         raise NotImplementedError
 
-    def density(
-        self, y: np.ndarray, x: Point, eps: float, domain: Domain, reference: Point | None = None
-    ) -> np.ndarray:
-        """Return the exact probability density of reporting each of ``y``; see `Method.density`."""
+    def heights(self, seen: np.ndarray, unit: np.ndarray, eps: float, domain: Domain) -> np.ndarray:
+        """Return the product of the densities of both axes; see `Charted.heights`."""
+        first, second = self.mechanisms(eps, domain)
+        return first.density(seen[:, 0], unit[:, :1]) * second.density(seen[:, 1], unit[:, 1:])
+
+    def quadrature(
+        self, x: np.ndarray, eps: float, domain: Domain, nodes: int, reference: Point | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return reports that stand for all, as many from each pair of strata; see `Method.quadrature`."""
         chart, unit = self._at(x, eps, domain, reference)
-        y = np.asarray(y, dtype=np.float64)
-        seen = chart.to_unit(y)
-        height = chart.covers(y).astype(np.float64)
-        for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
-            height *= mechanism.density(np.clip(seen[:, axis], 0, 1), unit[axis])
-        with np.errstate(divide="ignore"):
-            return height / chart.stretch(seen)
+        both = self.mechanisms(eps, domain)
+        pairs = list(itertools.product(*(range(len(mechanism.strata)) for mechanism in both)))
+        u = evenly(max(1, nodes // len(pairs)))
+        draws = [np.concatenate([both[i].spread(pair[i], u[:, i]) for pair in pairs]) for i in (0, 1)]
+        weights = [both[0].strata[i] * both[1].strata[j] / len(u) for i, j in pairs]
+        uv = np.stack([both[i].apply(unit[:, i, None], draws[i]) for i in (0, 1)], axis=-1)
+        return chart.from_unit(uv.reshape(-1, 2)).reshape(uv.shape), np.repeat(weights, len(u))
 
     def window_of(
         self, x: Point, eps: float, domain: Domain, reference: Point | None = None
@@ -72,6 +96,6 @@ class Product(Charted):
         probability, ends = 1.0, []
         for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
             probability *= float(mechanism.threshold / WORDS)
-            begin, end = mechanism.interval(unit[axis])
+            begin, end = mechanism.interval(unit[0, axis])
             ends.append((float(begin), float(end)))
         return window(chart, ends), probability

@@ -9,13 +9,18 @@ import numpy as np
 
 from geotracs.core.budget import check_share, split
 from geotracs.core.charts import Chart, Polar
+from geotracs.core.charts.base import evenly
 from geotracs.core.domains import Domain, Rectangle
 from geotracs.core.mechanisms.piecewise import Piecewise, check_window
 from geotracs.core.mechanisms.sectors import Sectors
 from geotracs.core.methods.product import Point, Product
+from geotracs.core.methods.released import Release, Reports
 from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
 from geotracs.core.randomness import Source, public_stream, words
 from geotracs.errors import DomainError, InputError, quoted
+
+UNKNOWN, SPREAD = 64, 2**15
+"""From how many points a location is seen whose reference is not known, of so many that are spread over the region."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +146,26 @@ class TracsD(Product):
         if self.start in ("random", "places") or self.reference == "places":
             raise InputError("This recipe has no public point of its own to start at; give one as `reference`.")
         return self._starts(1, domain, public_stream())[0]
+
+    def references(self, domain: Domain, before: Reports | None, release: Release) -> list[Any]:
+        """Return the public points from which a location may have been seen; see `Method.references`."""
+        if domain.half_planes is None:
+            return [None]
+        if self.reference != "previous" or before is None:
+            if self.start != "random":
+                return [self.seen_from(domain)]
+            return list(_anywhere(evenly(UNKNOWN), domain))
+        if release.places is None or before.which is None:
+            return list(before.xy)
+        spread = domain.spread(SPREAD)
+        alike = spread[release.places.round(spread)[0] == before.which[0]]
+        if not len(alike):  # its cell is small: the point of the region nearest to it
+            alike = domain.clip(release.places.sample(release.places.count)[before.which])
+        return list(alike[:: -(-len(alike) // UNKNOWN)])
+
+    def reference_is_known(self, rounded: bool) -> bool:
+        """Whether each location is seen from what was released, or from a public point."""
+        return self.reference != "previous" or (self.start != "random" and not rounded)
 
     def _direction(self, eps: float | np.ndarray) -> Piecewise | Sectors:
         """Return the mechanism of the direction."""
