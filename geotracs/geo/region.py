@@ -95,14 +95,12 @@ class Region:
         outline = self.domain.outline
         if self.domain.in_degrees:
             return shapely.transform(outline, lambda xy: xy / crs_.degrees_per_unit(self.data_crs))
-
-        def move(xy: np.ndarray) -> np.ndarray:
-            moved = crs_.transform(xy, self.crs, self.data_crs)
-            if self.data_crs.is_geographic:
-                moved[:, 0] = np.unwrap(moved[:, 0], period=crs_.turn(self.data_crs))
-            return moved
-
-        return shapely.transform(outline, move)
+        if not self.data_crs.is_geographic:
+            return shapely.transform(outline, lambda xy: crs_.transform(xy, self.crs, self.data_crs))
+        # A disc, the only one that is brought back into degrees: one ring, which may go around a pole.
+        ring = crs_.transform(shapely.get_coordinates(outline), self.crs, self.data_crs)
+        ring[:, 0] = np.unwrap(ring[:, 0], period=crs_.turn(self.data_crs))
+        return shapely.Polygon(ring)
 
     def leave(self, xy: np.ndarray) -> np.ndarray:
         """Bring reports back into the CRS of the data, where they are covered by the shape: rounding is undone."""

@@ -63,7 +63,7 @@ class Globe(Base):
         """The largest distance in metres: half a great circle, or across the pole in a belt that is beyond the equator.
 
         >>> round(Globe().diameter), round(Globe(80, 90).diameter)
-        (20015115, 2223902)
+        (20015114, 2223902)
         """
         equator = max(0.0, self.south, -self.north)  # how far the belt stays away from it
         return RADIUS * (np.pi - 2 * np.radians(equator))

@@ -100,7 +100,7 @@ class Exponential:
 
         >>> away = np.array([[0.0, 5.0, 10.0]])
         >>> Exponential(4, spread=10.0).expected_error(away, costs=away).round(3)
-        array([2.123])
+        array([2.124])
         """
         return mean_cost(self.pmf(distances), costs)
 

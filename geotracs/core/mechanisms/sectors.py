@@ -86,7 +86,7 @@ class Sectors:
         The few cells that equal sectors leave over are not counted.
 
         >>> round(float(Sectors(4, k=6).expected_error()), 4)
-        0.0725
+        0.0751
         """
         width = self.window / CELLS
         high, low = self._heights

@@ -88,7 +88,7 @@ class Stairs:
     >>> stairs = Stairs(lambda rows, columns: groups[np.ix_(rows, columns)], count=3, groups=3)
     >>> weights = stairs.weights(2.0)
     >>> (weights / weights[0]).round(2)
-    array([1.  , 0.55, 0.1 ])
+    array([1.  , 0.57, 0.14])
     """
 
     def __init__(self, groups_of: Callable[[np.ndarray, np.ndarray], np.ndarray], count: int, groups: int) -> None:
