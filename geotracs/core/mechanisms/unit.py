@@ -1,6 +1,7 @@
 """What the mechanisms on the unit interval and the unit circle share."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -101,6 +102,18 @@ class OnUnit:
 
     def apply(self, x: np.ndarray, draws: np.ndarray) -> np.ndarray:
         """Turn secrets and draws into reports; nothing here is random."""
+        raise NotImplementedError
+
+    def density(self, y: npt.ArrayLike, x: npt.ArrayLike) -> np.ndarray:
+        """Return the probability density of reporting ``y`` when the secret is ``x``."""
+        raise NotImplementedError
+
+    def expected_error(self, x: np.ndarray | None = None, power: int = 1) -> float | np.ndarray:
+        """Return the mean of ``|report - x| ** power``, around the circle where there is one."""
+        raise NotImplementedError
+
+    def worst_ratio(self) -> Fraction:
+        """Return how much likelier a report can be for one secret than for another, at most; for one eps."""
         raise NotImplementedError
 
     def sample(self, x: npt.ArrayLike, rng: int | np.random.Generator | None = None) -> np.ndarray:

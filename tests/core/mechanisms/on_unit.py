@@ -60,6 +60,15 @@ def check_ratio(mechanism, eps):
     assert Fraction(1) <= mechanism.worst_ratio() <= exp_bounds(eps)[0] or mechanism.worst_ratio() == 1
 
 
+def check_counts(mechanism, eps):
+    """Some secrets against each other at every report, by the exact number of words: no bound in between."""
+    rows = [mechanism.law.counts(secret) for secret in (0, 1, 900, 2048, 3000, 4095)]
+    limit = exp_bounds(eps)[0]
+    for step in zip(*rows, strict=True):
+        assert max(step) <= limit * min(step)
+    assert {sum(row) for row in rows} == {2**64}
+
+
 def check_expected_error(mechanism, power, tolerance=2e-4):
     """Quadrature of the density, the probability of the ends included."""
     y = (np.arange(2**18) + 0.5) / 2**18

@@ -20,6 +20,12 @@ def test_worst_ratio(eps, periodic):
 
 
 @pytest.mark.parametrize("periodic", DOMAINS)
+@pytest.mark.parametrize("eps", [0.01, 4.0, 300.0])
+def test_exact_counts(eps, periodic):
+    on_unit.check_counts(TruncatedLaplace(eps, periodic=periodic), eps)
+
+
+@pytest.mark.parametrize("periodic", DOMAINS)
 @pytest.mark.parametrize("eps", [0.01, 1.0, 4.0, 20.0, 300.0])
 def test_sampler_follows_its_density(eps, periodic):
     on_unit.check_sampler(TruncatedLaplace(eps, periodic=periodic), round(100 * eps) + periodic)
