@@ -21,7 +21,7 @@ LIGHTEST = 2**8
 """The smallest weight. Beyond a ratio of 2**42, about exp(29), the law goes on as uniform, which is more private."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Steps:
     """Report step j for a secret in step i with a probability in proportion to ``weights[distance(i, j)]``.
 

@@ -13,7 +13,7 @@ from geotracs.core.randomness import Source, source
 from geotracs.errors import InputError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Epsilons:
     """One epsilon for all locations, or one for each: the distinct ones, and which of them each location has.
 
@@ -59,7 +59,9 @@ class Epsilons:
         if self.which is not None and self.which.size != n:
             raise InputError(f"`eps` holds {self.which.size} values, but {n} draws were asked for.")
 
-    def __str__(self) -> str:
+    @property
+    def label(self) -> str:
+        """The number, or how many there are."""
         return f"{self.distinct[0]:g}" if self.which is None else f"{self.which.size} values"
 
 
@@ -94,7 +96,7 @@ class OnUnit:
         self.eps: float | np.ndarray = self._each.value
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} eps={self._each} on the unit {'circle' if self.periodic else 'interval'}>"
+        return f"<{type(self).__name__} eps={self._each.label} on the unit {'circle' if self.periodic else 'interval'}>"
 
     def draw(self, n: int, rng: Source) -> np.ndarray:
         """Draw all the randomness for n locations; the secrets are not needed for it."""
