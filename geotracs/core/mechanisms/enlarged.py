@@ -44,6 +44,7 @@ class Enlarged(OnUnit):
         Whether reports are moved into the domain.
     """
 
+    per_location = ("margin", "window", "threshold")
     wraps = False
     """Whether on a circle a report beyond the ends goes on around it, instead of to the end."""
 

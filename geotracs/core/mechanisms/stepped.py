@@ -43,6 +43,8 @@ class Stepped(OnUnit):
         True for the circle, where 0 and 1 are the same place.
     """
 
+    per_location = ("size",)
+
     def __init__(self, eps: float | np.ndarray, *, periodic: bool = False) -> None:
         super().__init__(eps, periodic=periodic)
         fits = [_calibrate(self.exponent, value, self.periodic) for value in self._each.distinct]

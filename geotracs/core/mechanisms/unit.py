@@ -1,8 +1,9 @@
 """What the mechanisms on the unit interval and the unit circle share."""
 
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +79,8 @@ class OnUnit:
         What it lacks beside the others; empty where nothing.
     on_interval, on_circle : bool
         Where it is defined.
+    per_location : tuple of str
+        Attributes that are arrays where ``eps`` is one.
     """
 
     citation: ClassVar[str]
@@ -85,6 +88,7 @@ class OnUnit:
     caveat: ClassVar[str] = ""
     on_interval: ClassVar[bool] = True
     on_circle: ClassVar[bool] = True
+    per_location: ClassVar[tuple[str, ...]] = ()
     cells = CELLS
 
     def __init__(self, eps: float | np.ndarray, *, periodic: bool = False) -> None:
@@ -97,6 +101,23 @@ class OnUnit:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} eps={self._each.label} on the unit {'circle' if self.periodic else 'interval'}>"
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Return the mechanism of some of the locations; the same one where all have one epsilon.
+
+        Examples
+        --------
+        >>> from geotracs.core.mechanisms import SquareWave
+        >>> SquareWave(np.array([1.0, 4.0, 9.0])).take(np.array([0, 2])).eps
+        array([1., 9.])
+        """
+        if self._each.which is None:
+            return self
+        part = copy(self)
+        part._each = Epsilons(self._each.distinct, self._each.which[rows])
+        for name in ("eps", *self.per_location):
+            setattr(part, name, getattr(self, name)[rows])
+        return part
 
     def draw(self, n: int, rng: Source) -> np.ndarray:
         """Draw all the randomness for n locations; the secrets are not needed for it."""

@@ -107,6 +107,10 @@ def check_eps_array(kind, periodic):
         for power in (1, 2):
             assert many.expected_error(x, power)[i] == pytest.approx(float(one.expected_error(x[i], power)), rel=1e-12)
             assert many.expected_error(power=power)[i] == pytest.approx(one.expected_error(power=power), rel=1e-12)
+    rows = np.array([3, 0])
+    assert np.array_equal(many.take(rows).apply(x[rows], draws[rows]), reports[rows])
+    assert np.array_equal(many.take(rows).density(y[rows], x[rows]), many.density(y, x)[rows])
+    assert kind(2.0, periodic=periodic).take(rows).eps == 2.0
     with pytest.raises(InputError, match="4 values, but 3 draws"):
         many.draw(3, np.random.default_rng(0))
 
