@@ -50,6 +50,7 @@ OWN_REPRS = {
     "geotracs.utility.compare.Pair",
     "geotracs.geo.tracks.Tracks",
     "geotracs.core.mechanisms.piecewise.Piecewise",
+    "geotracs.core.mechanisms.unit.OnUnit",
     "geotracs.core.mechanisms.window.Window",
     "geotracs.release.plan.Plan",
     "geotracs.core.randomness.Key",
