@@ -1,4 +1,3 @@
-import sys
 import warnings
 
 import geopandas as gpd
@@ -95,7 +94,7 @@ def test_mistakes_are_refused_before_the_first_draw(tracks, monkeypatch, argumen
     def drawn(*_, **__):
         raise AssertionError("something was drawn")
 
-    monkeypatch.setattr(sys.modules["geotracs.utility.sweep"], "_perturbed", drawn)
+    monkeypatch.setattr("geotracs.utility.sweep._released", drawn)
     with pytest.raises(InputError, match=match):
         geotracs.sweep(tracks, **{"domain": TOKYO, **arguments})
 
