@@ -13,9 +13,7 @@ from geotracs.geo.advise import advise
 from geotracs.release import steps
 from geotracs.utility.compare import METRICS, Metric
 from tests.conftest import TOKYO
-from tests.helpers import perturb, quiet
-
-COLUMNS = {"trajectory": "person", "time": "t"}
+from tests.helpers import COLUMNS, perturb, quiet
 
 
 @dataclass(frozen=True)

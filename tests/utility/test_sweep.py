@@ -10,10 +10,9 @@ import geotracs
 from geotracs import InputError, PrivacyWarning
 from geotracs.core.places import Grid
 from tests.conftest import TOKYO
+from tests.helpers import COLUMNS
 
 pytestmark = pytest.mark.slow
-
-COLUMNS = {"trajectory": "person", "time": "t"}
 
 
 def test_a_row_for_each_release(tracks):
