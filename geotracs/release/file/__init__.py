@@ -27,7 +27,7 @@ from geotracs.io.troubles import described, told
 from geotracs.release.file.release import Release, count
 from geotracs.release.file.sorting import sort_out_of_core
 from geotracs.release.file.sources import Source, open_source
-from geotracs.release.frame import release
+from geotracs.release.frame import release as release_frame
 from geotracs.release.request import Request
 
 AT_ONCE = 2**20
@@ -135,7 +135,7 @@ def perturb_file(
     if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
         frame = files.read(src, **reading)
         with told(src, "perturbed"):
-            private = release(frame, request, workers=workers, progress=bool(progress))
+            private = release_frame(frame, request, workers=workers, progress=bool(progress))
         files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas)
         return private.tracs.guarantee
     with (
