@@ -10,7 +10,8 @@ from tests.conftest import TOKYO
 FALSE_ALARM = 1e-6
 """How often a statistical test fails on correct code, over all seeds; the seeds are fixed."""
 
-
+COLUMNS = {"trajectory": "person", "time": "t"}
+"""The columns of the tracks in `conftest`."""
 TERMINAL = "for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM): signal.signal(number, signal.SIG_DFL)"
 """What makes signals stop a process, also when the tests run in the background of a shell or under nohup."""
 

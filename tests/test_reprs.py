@@ -53,6 +53,7 @@ OWN_REPRS = {
     "geotracs.core.mechanisms.unit.OnUnit",
     "geotracs.core.mechanisms.window.Window",
     "geotracs.release.plan.Plan",
+    "geotracs.release.request.Request",
     "geotracs.core.randomness.Key",
 }
 """Classes with a `__repr__` or `__str__` of their own, each read by somebody: names, counts and epsilon only."""
@@ -156,7 +157,8 @@ def test_objects_of_a_release(tracks, made, method, options, domain):
             4, method, domain=domain, outside="clip", trajectory="person", time="t", keep=[], **options
         )
     check_reprs(
-        made, {"Tracks", "Region", "Plan", "Block"} | ({"Rounding", "Cells"} if "round_to" in options else set())
+        made,
+        {"Tracks", "Request", "Region", "Plan", "Block"} | ({"Rounding", "Cells"} if "round_to" in options else set()),
     )
 
 

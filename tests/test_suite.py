@@ -9,8 +9,6 @@ import pytest
 
 import geotracs
 
-pytestmark = pytest.mark.slow
-
 TESTS = Path(__file__).parent
 PACKAGE = Path(geotracs.__file__).parent
 SKIPPED = {
@@ -20,18 +18,18 @@ SKIPPED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [0, 2])
-@pytest.mark.parametrize("where", SKIPPED)
-def test_a_skip_fails_the_run_if_asked_for(tmp_path, where, processes):
+@pytest.mark.parametrize(("where", "forbid"), [("by a mark", ""), *((where, "1") for where in SKIPPED)])
+def test_a_skip_fails_the_run_if_asked_for(tmp_path, where, processes, forbid):
     (tmp_path / "test_skipped.py").write_text(SKIPPED[where])
     (tmp_path / "test_passed.py").write_text("def test_two():\n    pass\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.skips", "-n", processes]
     command += ["-c", os.devnull, "--rootdir", tmp_path, "-p", "no:cacheprovider", tmp_path]
-    for forbid, code in (("", 0), ("1", 1)):
-        environment = {**os.environ, "PYTHONPATH": str(TESTS.parent), "GEOTRACS_FORBID_SKIPS": forbid}
-        run = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True)
-        assert run.returncode == code, run.stdout
-        assert ("Skipped tests are failures here." in run.stdout) == bool(forbid)
+    environment = {**os.environ, "PYTHONPATH": str(TESTS.parent), "GEOTRACS_FORBID_SKIPS": forbid}
+    run = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True)
+    assert run.returncode == bool(forbid), run.stdout
+    assert ("Skipped tests are failures here." in run.stdout) == bool(forbid)
 
 
 def test_rooms_of_the_tests_are_rooms_of_the_package():
@@ -41,3 +39,65 @@ def test_rooms_of_the_tests_are_rooms_of_the_package():
     for room in rooms:
         folders = {path.parent.relative_to(TESTS) for path in (TESTS / room).rglob("test_*.py")}
         assert not [str(folder) for folder in folders if not (PACKAGE / folder).is_dir()]
+
+
+SMALL = 60
+"""Modules of up to so many lines need no file of tests of their own."""
+LONG = 600
+"""Files of tests are shorter than this."""
+TESTED_IN = {
+    "__init__": "test_imports",
+    "errors": "test_messages",
+    "cli/commands": "test_cli",
+    "core/guarantee": "core/test_budget",
+    "core/domains/disc": "geo/test_region",
+    "core/domains/globe": "geo/test_region",
+    "core/domains/parallelogram": "geo/test_region",
+    "core/domains/polar": "core/methods/test_product",
+    "core/domains/polygon": "geo/test_region",
+    "core/domains/rectangle": "core/domains/test_transport",
+    "core/methods/__init__": "core/methods/test_limits",
+    "core/methods/atp": "core/methods/test_place_methods",
+    "core/methods/base": "core/methods/test_place_methods",
+    "core/methods/calibrated": "core/methods/test_calibration",
+    "core/methods/channels": "core/methods/test_place_methods",
+    "core/methods/exponential": "core/methods/test_place_methods",
+    "core/methods/l_srr": "core/methods/test_place_methods",
+    "core/methods/ngram": "core/methods/test_place_methods",
+    "core/methods/planar_laplace": "core/methods/test_region_baselines",
+    "core/methods/tracs_c": "core/methods/test_tracs",
+    "core/methods/tracs_d": "core/methods/test_tracs",
+    "core/methods/walk": "core/methods/test_tracs",
+    "core/methods/weighted": "core/methods/test_place_methods",
+    "geo/rounding": "core/test_places",
+    "release/engine": "release/file/test_release",
+    "release/plan": "release/test_steps",
+    "release/file/__init__": "release/file/test_release",
+    "release/file/counts": "release/file/test_release",
+    **{f"experiments/{name}": "test_experiments" for name in (
+        "cities", "continuous", "discrete", "exact", "figures", "published", "report", "setups", "timing",
+    )},
+    **{f"views/maps/{name}": "views/maps/test_explore" for name in ("layers", "over_time", "page", "sides", "window")},
+    **{f"views/plots/{name}": "views/test_plots" for name in ("canvas", "curves", "density", "tracks")},
+}  # fmt: skip
+"""Modules that are tested with others, and in which file; a line goes when the module gets a file of its own."""
+
+
+def own_tests(module):
+    """Where the tests of a module are, unless they are with others: `a/b.py` has `a/test_b.py`, a package as well."""
+    module = module.removesuffix("/__init__")
+    folder, _, name = module.rpartition("/")
+    return f"{folder}/test_{name}".lstrip("/")
+
+
+def test_tests_stand_where_their_modules_do():
+    paths = {path.relative_to(PACKAGE).with_suffix("").as_posix(): path for path in PACKAGE.rglob("*.py")}
+    large = {module for module, path in paths.items() if len(path.read_text().splitlines()) > SMALL}
+    assert TESTED_IN.keys() <= paths.keys(), "a module that is listed has gone"
+    missing = [m for m in sorted(large) if not (TESTS / f"{TESTED_IN.get(m, own_tests(m))}.py").exists()]
+    assert missing == [], "give it a file of tests, or say in TESTED_IN where they are"
+    assert [m for m in TESTED_IN if (TESTS / f"{own_tests(m)}.py").exists()] == [], "it has a file of its own"
+
+
+def test_no_file_of_tests_is_long():
+    assert [path.name for path in TESTS.rglob("test_*.py") if len(path.read_text().splitlines()) > LONG] == []

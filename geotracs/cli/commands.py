@@ -20,8 +20,8 @@ from geotracs.geo.advise import advise
 from geotracs.io.datasets import sample_city
 from geotracs.release.file import perturb_file
 from geotracs.release.frame import perturb
-from geotracs.release.plan import OUTSIDE
-from geotracs.utility.compare import METRICS, compare
+from geotracs.release.request import OUTSIDE
+from geotracs.utility.compare import compare, metric_names
 from geotracs.views.maps import explore
 from geotracs.views.maps.explore import MOST, VIEWS
 
@@ -146,7 +146,7 @@ def advise_command(domain, places, prior, methods, allow_remote, **arguments):
 @click.argument("original", metavar="IN")
 @click.argument("perturbed", metavar="PERTURBED")
 @click.option("--by", help='A row for each value of this column of IN, or "trajectory".')
-@click.option("--metric", multiple=True, help=f"One of: {', '.join(METRICS)}; repeat it.")
+@click.option("--metric", multiple=True, help=f"One of: {', '.join(metric_names())}; repeat it.")
 @click.option("--within", type=float, multiple=True, help="Distance in metres for the share within; repeat it.")
 @click.option("--places", help="File of the places among which hotspots are; cells of a grid if not given.")
 @_input_options

@@ -50,20 +50,23 @@ def source(rng: int | np.random.Generator | None = None) -> Source:
     >>> source()
     <geotracs.core.randomness.Keystream object at ...>
     """
+    check(rng)
     if rng is None:
         return Keystream(secrets.token_bytes(KEY_BYTES))
-    if isinstance(rng, np.random.Generator):
-        chosen = rng
-    elif isinstance(rng, Integral) and not isinstance(rng, bool) and rng >= 0:
-        chosen = np.random.default_rng(int(rng))
-    else:
-        raise InputError(f"`rng` must be None, an integer >= 0 or a numpy.random.Generator, got {type(rng).__name__}.")
+    chosen = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(int(rng))
     warn(
         "`rng` is fixed: whoever learns it can undo the perturbation. Use it for tests and papers only; "
         "leave rng=None for a release.",
         PrivacyWarning,
     )
     return chosen
+
+
+def check(rng: int | np.random.Generator | None) -> None:
+    """Raise unless this is an ``rng`` argument."""
+    seed = isinstance(rng, Integral) and not isinstance(rng, bool) and rng >= 0
+    if not (rng is None or seed or isinstance(rng, np.random.Generator)):
+        raise InputError(f"`rng` must be None, an integer >= 0 or a numpy.random.Generator, got {type(rng).__name__}.")
 
 
 def public_stream(number: int = 0) -> Keystream:

@@ -146,11 +146,7 @@ def resolve(
     error : callable, optional
         The expected error on a domain, for what is chosen by it.
     """
-    fits = [*FITS, "transport", "best"]
-    if not isinstance(fit, str) or fit not in fits:
-        raise InputError(f"`fit` must be one of {fits}, got {quoted(fit)}.")
-    if weight is not None and prior is None:
-        raise InputError("`weight` is a column of the prior; give it with `prior`.")
+    check_fit(fit, prior, weight)
     charted = prior is not None or fit == "transport"
     region = _region(domain, data, "envelope" if charted else fit, crs, error)
     if charted and not region.domain.plane:
@@ -165,6 +161,15 @@ def resolve(
         if charted or (error is not None and error(best) < error(region.domain)):
             return replace(region, transport=best, record=region.record | record)
     return region
+
+
+def check_fit(fit: Any, prior: Any, weight: str | None) -> None:
+    """Raise for an unknown ``fit``, and for the weight of a prior that was not given."""
+    fits = [*FITS, "transport", "best"]
+    if not isinstance(fit, str) or fit not in fits:
+        raise InputError(f"`fit` must be one of {fits}, got {quoted(fit)}.")
+    if weight is not None and prior is None:
+        raise InputError("`weight` is a column of the prior; give it with `prior`.")
 
 
 def _region(domain: Any, data: Originals, fit: str, crs: Any, error: Callable[[Domain], float] | None) -> Region:

@@ -90,19 +90,9 @@ def prepare(
     place, join, centroid
         See `geotracs.perturb`.
     """
+    check(round_to, join, centroid)
     if isinstance(round_to, Grid):
-        if join or centroid:
-            raise InputError("`join` and `centroid` are for layers; a grid has cells only.")
         return _grid(round_to, region, place)
-    if not isinstance(round_to, (gpd.GeoDataFrame, gpd.GeoSeries)):
-        raise InputError(
-            f"`round_to` must be a GeoDataFrame, a GeoSeries or a geotracs.places.Grid, got {type(round_to).__name__}."
-        )
-    if isinstance(round_to, gpd.GeoDataFrame) and round_to.active_geometry_name is None:
-        raise InputError("`round_to` has no active geometry column; choose one with round_to.set_geometry(...).")
-    if round_to.crs is None:
-        raise CRSError("`round_to` has no CRS; set it with round_to.set_crs(...).")
-    join = _checked_join(round_to, join)
     layer = round_to[~(round_to.geometry.isna() | round_to.geometry.is_empty).to_numpy()]
     if derived_from(layer.geometry, data):
         warn("`round_to` has the coordinates of the private data: rounding to it publishes them.", PrivacyWarning)
@@ -125,14 +115,28 @@ def prepare(
     return Rounding(Shapes(geometries, centroid=centroid), table)
 
 
-def _checked_join(layer: gpd.GeoDataFrame | gpd.GeoSeries, join: Sequence[str]) -> list[str]:
-    if isinstance(join, str):
-        raise InputError(f"`join` must be a list of column names, got {join!r}; use join=[{join!r}].")
+def check(round_to: Any, join: Sequence[str] = (), centroid: bool = False) -> None:
+    """Raise for places that cannot be used, whatever the region is."""
+    if isinstance(round_to, Grid):
+        if join or centroid:
+            raise InputError("`join` and `centroid` are for layers; a grid has cells only.")
+        return
+    if not isinstance(round_to, (gpd.GeoDataFrame, gpd.GeoSeries)):
+        raise InputError(
+            f"`round_to` must be a GeoDataFrame, a GeoSeries or a geotracs.places.Grid, got {type(round_to).__name__}."
+        )
+    if isinstance(round_to, gpd.GeoDataFrame) and round_to.active_geometry_name is None:
+        raise InputError("`round_to` has no active geometry column; choose one with round_to.set_geometry(...).")
+    if round_to.crs is None:
+        raise CRSError("`round_to` has no CRS; set it with round_to.set_crs(...).")
+    _check_join(round_to, join)
+
+
+def _check_join(layer: gpd.GeoDataFrame | gpd.GeoSeries, join: Sequence[str]) -> None:
     columns = [] if isinstance(layer, gpd.GeoSeries) else [c for c in layer.columns if c != layer.geometry.name]
     for name in join:
         if columns.count(name) != 1:
             raise InputError(f"`round_to` has no column {name!r} to join; its columns are {[str(c) for c in columns]}.")
-    return list(join)
 
 
 def _grid(grid: Grid, region: Region, place: str) -> Rounding:

@@ -258,12 +258,7 @@ def kept_columns(
     """
     always = [name for name in (trajectory, time) if name is not None]
     others = [column for column in gdf.columns if column not in {*always, gdf.active_geometry_name}]
-    if isinstance(keep, str) and keep == "all":
-        asked = others
-    elif isinstance(keep, str):
-        raise InputError(f'`keep` must be a list of column names or "all", got {keep!r}; use keep=[{keep!r}].')
-    else:
-        asked = list(keep or [])
+    asked = others if isinstance(keep, str) else list(keep or [])  # the one word that it may be is "all"
     check_columns(gdf, asked)
     lost = [str(column) for column in others if column not in asked]
     if keep is None and lost:

@@ -20,7 +20,7 @@ from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.originals import Originals, coordinates, evenly, some_coordinates
 from geotracs.geo.region import Region
 from geotracs.release.file.counts import keys
-from geotracs.release.frame import planned
+from geotracs.release.request import Request
 
 
 @sealed
@@ -66,30 +66,28 @@ def perturb(
     The call draws one key. It lives in the graph of the frame, so whoever has the graph, or can read the memory of the
     scheduler and the workers, can undo the perturbation. It is never shown.
     """
-    return released(ddf, eps, method, shuffle=shuffle, rng=rng, **arguments)
-
-
-def released(
-    ddf: dask_geopandas.GeoDataFrame,
-    eps: float,
-    method: str = "joint",
-    *,
-    shuffle: bool | None = None,
-    rng: int | np.random.Generator | None = None,
-    whole: str | None = None,
-    some: gpd.GeoDataFrame | None = None,
-    **arguments: Any,
-) -> dask_geopandas.GeoDataFrame:
-    """Perturb; ``whole`` is the column whose trajectories are known to be in one partition each, ``some`` are rows."""
     check_frame(ddf)
     check_arguments(shuffle, arguments.keys())
-    given = planned(eps, method, rng=rng, **arguments)
-    trajectory, unit = given["trajectory"], given["unit"]
-    _check_planned(given)
+    return release(ddf, Request.of(eps, method, rng=rng, **arguments), shuffle=shuffle)
+
+
+def release(
+    ddf: dask_geopandas.GeoDataFrame,
+    request: Request,
+    *,
+    shuffle: bool | None = None,
+    whole: str | None = None,
+    some: gpd.GeoDataFrame | None = None,
+) -> dask_geopandas.GeoDataFrame:
+    """Return the lazy release of a dask frame; see `perturb`.
+
+    ``whole`` is the column whose trajectories are known to be in one partition each, and ``some`` are rows.
+    """
+    _check_request(request)
     some = some_rows(ddf) if some is None else some
-    plan = plans.make(some, data=_originals(ddf, some), lengths=np.array([1]), **given)
-    key = randomness.Key.fresh(randomness.source(rng))
-    together = plan.recipe.sequential or unit == "trajectory"
+    plan = plans.make(request, some, data=_originals(ddf, some), lengths=np.array([1]))
+    key = randomness.Key.fresh(randomness.source(request.rng))
+    trajectory, together = request.trajectory, plan.recipe.sequential or request.unit == "trajectory"
     # Lines are whole by themselves, and points without a trajectory are refused when they are seen.
     if together and trajectory is not None and trajectory != whole:
         ddf = bring_together(ddf, trajectory, shuffle, plan.recipe.name)
@@ -134,14 +132,14 @@ def check_arguments(shuffle: Any, names: Set[str]) -> None:
         raise InputError(f"`shuffle` must be True, False or None, got {quoted(shuffle)}.")
 
 
-def _check_planned(given: dict[str, Any]) -> None:
+def _check_request(request: Request) -> None:
     """Refuse what would need all partitions to be seen first."""
-    if given["domain"] is None:
+    if request.domain is None:
         raise InputError(
             "`domain` must be given for a dask frame: fitting it would need all private locations. Give a public "
             "region, e.g. domain=(xmin, ymin, xmax, ymax)."
         )
-    if given["unit"] == "trajectory" and (given["method"] == "auto" or given["fit"] == "best"):
+    if request.unit == "trajectory" and (request.method == "auto" or request.fit == "best"):
         raise InputError(
             'method="auto" and fit="best" depend on how long trajectories are if they share epsilon, which is not '
             "known of a dask frame; choose a method and a fit, e.g. with geotracs.advise."

@@ -1,6 +1,5 @@
 """Frame in, frame out: the one call that the accessor makes."""
 
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import geotracs.release.plan as plans
 from geotracs.core.digest import Digest
 from geotracs.errors import sealed
 from geotracs.geo.originals import Originals
+from geotracs.release.request import Request
 
 
 @sealed
@@ -126,42 +126,22 @@ def perturb(
     >>> private.tracs.guarantee.epsilon
     4.0
     """
+    given = locals()  # so that an argument is named in the signature and in `Request` only
+    request = Request(**{name: given[name] for name in Request.names()})
+    return release(gdf, request, workers=workers, progress=progress)
+
+
+def release(
+    gdf: gpd.GeoDataFrame, request: Request, *, workers: int | None = None, progress: bool = False
+) -> gpd.GeoDataFrame:
+    """Return the release of a frame; see `perturb`."""
     blocks.check_workers(workers)
-    tracks = frames.read(gdf, trajectory, time, grouped=False)
-    plan = plans.make(
-        gdf,
-        eps,
-        method,
-        data=Originals.of(gdf.geometry),
-        lengths=tracks.lengths,
-        domain=domain,
-        fit=fit,
-        prior=prior,
-        weight=weight,
-        trajectory=trajectory,
-        time=time,
-        unit=unit,
-        round_to=round_to,
-        place=place,
-        join=join,
-        centroid=centroid,
-        crs=crs,
-        outside=outside,
-        keep=keep,
-        rng=rng,
-        options=options,
-    )
-    key = randomness.Key.fresh(randomness.source(rng))
+    tracks = frames.read(gdf, request.trajectory, request.time, grouped=False)
+    plan = plans.make(request, gdf, data=Originals.of(gdf.geometry), lengths=tracks.lengths)
+    key = randomness.Key.fresh(randomness.source(request.rng))
     longest = int(tracks.lengths.max(initial=0))
     tracks = tracks.grouped() if plan.recipe.sequential else tracks
     xy, added, _ = plan.reports(tracks, key, progress=progress, workers=workers)
     private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
     private.attrs = {"tracs": plan.guarantee(len(xy), longest, Digest.of(xy)).to_attrs()}
     return private
-
-
-def planned(eps: float, method: str = "joint", **arguments: Any) -> dict[str, Any]:
-    """Return the arguments of `perturb` as `plans.make` takes them, with those that were not given."""
-    bound = inspect.signature(perturb).bind(None, eps, method, **arguments)
-    bound.apply_defaults()
-    return {name: value for name, value in bound.arguments.items() if name not in ("gdf", "workers", "progress")}

@@ -6,14 +6,13 @@
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
 import pandas as pd
-import shapely
 
 import geotracs.core.budget as budget
 import geotracs.core.methods as methods
@@ -27,14 +26,12 @@ from geotracs.core.digest import Digest
 from geotracs.core.domains import Domain
 from geotracs.core.guarantee import Guarantee
 from geotracs.core.randomness import Key
-from geotracs.errors import DomainError, InputError, quoted
+from geotracs.errors import DomainError, InputError
 from geotracs.geo.advise import best_method
 from geotracs.geo.originals import Originals
 from geotracs.geo.rounding import Rounding, prepare
+from geotracs.release.request import Request
 
-OUTSIDE = ("raise", "clip")
-AUTO = "joint"
-"""The method that stands for "auto" until the region is known."""
 SAMPLE = 2000
 """How many places are tried when they decide where TraCS-D starts."""
 
@@ -49,6 +46,8 @@ class Plan:
         In the working CRS.
     region : Region, or None
         None when there is no location and none was given.
+    after : tuple of Step
+        What is done after the draw.
     levels : float or array
         The epsilons that locations have.
     options : dict
@@ -62,6 +61,7 @@ class Plan:
     unit: str
     region: regions.Region | None
     rounding: Rounding | None
+    after: tuple[steps.Step, ...]
     levels: float | np.ndarray
     options: dict[str, Any]
     outside: str
@@ -183,12 +183,7 @@ class Plan:
     @functools.cached_property
     def steps(self) -> list[steps.Step]:
         """What is done to every location: one draw, and after it public things only."""
-        found: list[steps.Step] = [steps.Enter(self._region, self.outside), steps.Draw(self.channel)]
-        if self.channel.over == "region":  # public places may lie outside
-            found.append(steps.Project(self._region.chart))
-        if self.rounding is not None:
-            found.append(steps.Round(self.rounding))
-        return [*found, steps.Leave(self._region, self.rounding)]
+        return [steps.Enter(self._region, self.outside), steps.Draw(self.channel), *self.after]
 
     @property
     def _region(self) -> regions.Region:
@@ -200,31 +195,8 @@ class Plan:
         return {name: value for name, value in vars(self).items() if name not in made}
 
 
-def make(
-    gdf: gpd.GeoDataFrame,
-    eps: float,
-    method: str,
-    *,
-    data: Originals,
-    lengths: np.ndarray,
-    domain: Any,
-    fit: str,
-    prior: Any,
-    weight: str | None,
-    trajectory: str | None,
-    time: str | None,
-    unit: str,
-    round_to: Any,
-    place: str,
-    join: Sequence[str],
-    centroid: bool,
-    crs: Any,
-    outside: str,
-    keep: str | Sequence[str] | None,
-    rng: Any,
-    options: dict[str, Any],
-) -> Plan:
-    """Check the arguments of `perturb` and make the plan of a release.
+def make(request: Request, gdf: gpd.GeoDataFrame, *, data: Originals, lengths: np.ndarray) -> Plan:
+    """Make the plan of a release.
 
     Parameters
     ----------
@@ -235,56 +207,61 @@ def make(
     lengths : array of int
         How many locations each trajectory has, as far as it is known.
     """
-    eps = budget.check_eps(eps)
-    budget.check_unit(unit)
-    options = {name: _plain(value) for name, value in options.items()}
-    recipe = methods.make(AUTO if method == "auto" else method, options)
-    _check_arguments(recipe, method, round_to, prior, join, centroid, outside)
+    trajectory, time = request.trajectory, request.time
     frames.check_columns(gdf, [name for name in (trajectory, time) if name is not None])
-    kept = frames.kept_columns(gdf, keep, trajectory, time)
-    region = rounding = None
-    if not (domain is None and lengths.sum() == 0):
-        typical = budget.typical(eps, unit, lengths)
-        region = regions.resolve(
-            domain, data, fit=fit, crs=crs, prior=prior, weight=weight, error=_error(recipe, typical)
-        )
-        if round_to is not None:
-            _check_new_columns(place, join, [*kept, gdf.active_geometry_name])
-            rounding = prepare(round_to, region, data, place=place, join=join, centroid=centroid)
-        if method == "auto":
-            recipe, region = best_method(region, rounding, typical)
-        recipe.check(region.chart)
-        recipe = in_working_crs(recipe, region, rounding, typical)
-    levels = eps if unit == "location" else np.unique(budget.even_share(eps, np.unique(lengths[lengths > 0])))
+    kept = frames.kept_columns(gdf, request.keep, trajectory, time)
+    _check_new_columns(request.added, [*kept, gdf.active_geometry_name])
+    setting = None if request.domain is None and lengths.sum() == 0 else _setting(request, data, lengths)
+    recipe = request.recipe if setting is None else setting.recipe
+    levels = _levels(request, lengths)
     recipe.check_eps(levels)
     return Plan(
         recipe=recipe,
-        eps=eps,
-        unit=unit,
-        region=region,
-        rounding=rounding,
+        eps=request.eps,
+        unit=request.unit,
+        region=None if setting is None else setting.region,
+        rounding=None if setting is None else setting.rounding,
+        after=() if setting is None else steps.after_the_draw(setting),
         levels=levels,
-        options=options,
-        outside=outside,
+        options=dict(request.options),
+        outside=request.outside,
         trajectory=trajectory,
         time=time,
         kept=kept,
-        added=[] if round_to is None else [place, *join],
-        reproducible=rng is not None,
+        added=request.added,
+        reproducible=request.rng is not None,
     )
 
 
-def _check_arguments(
-    recipe: methods.Method, method: str, round_to: Any, prior: Any, join: Any, centroid: bool, outside: str
-) -> None:
-    if round_to is None and (join or centroid):
-        raise InputError("`join` and `centroid` are for places; give them with `round_to`.")
-    if recipe.over == "places" and round_to is None:
-        raise InputError(f"{method} reports places of a public set; give it with `round_to`, a layer or a grid.")
-    if recipe.over == "places" and prior is not None:
-        raise InputError(f"`prior` is for methods on a region, such as joint; {method} knows its places.")
-    if outside not in OUTSIDE:
-        raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {quoted(outside)}.")
+def _setting(request: Request, data: Originals, lengths: np.ndarray) -> steps.Setting:
+    """Return the public things that a release works with: region, places and method."""
+    recipe, typical = request.recipe, budget.typical(request.eps, request.unit, lengths)
+    region = regions.resolve(
+        request.domain,
+        data,
+        fit=request.fit,
+        crs=request.crs,
+        prior=request.prior,
+        weight=request.weight,
+        error=_error(recipe, typical),
+    )
+    rounding = None
+    if request.round_to is not None:
+        rounding = prepare(
+            request.round_to, region, data, place=request.place, join=request.join, centroid=request.centroid
+        )
+    if request.method == "auto":
+        recipe, region = best_method(region, rounding, typical)
+    recipe.check(region.chart)
+    recipe = in_working_crs(recipe, region, rounding, typical)
+    return steps.Setting(replace(request, rng=None), recipe, region, rounding)  # whoever knows rng knows the secrets
+
+
+def _levels(request: Request, lengths: np.ndarray) -> float | np.ndarray:
+    """Return the epsilons that locations have."""
+    if request.unit == "location":
+        return request.eps
+    return np.unique(budget.even_share(request.eps, np.unique(lengths[lengths > 0])))
 
 
 def _outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
@@ -335,14 +312,11 @@ def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     return functools.cache(error)
 
 
-def _check_new_columns(place: str, join: Sequence[str], taken: list[str]) -> None:
-    if not isinstance(place, str):
-        raise InputError(f"`place` must be the name of a column, got {type(place).__name__}.")
-    if place in taken or place in join:
-        raise InputError(f"The release would have two columns {place!r}; choose another name with `place`.")
-    for name in join:
+def _check_new_columns(added: Sequence[str], taken: list[str]) -> None:
+    for number, name in enumerate(added):
         if name in taken:
-            raise InputError(f"The release would have two columns {name!r}; rename it in the layer.")
+            fix = "rename it in the layer" if number else "choose another name with `place`"
+            raise InputError(f"The release would have two columns {name!r}; {fix}.")
 
 
 def in_working_crs(
@@ -361,12 +335,3 @@ def in_working_crs(
             if not np.isfinite(moved[name]).all():
                 raise InputError(f"`{name}` must be a point that exists in the CRS of the data.")
     return methods.make(recipe.name, {**recipe.record(), **moved}) if moved else recipe
-
-
-def _plain(value: Any) -> Any:
-    """Turn points and numpy values into plain ones."""
-    if isinstance(value, shapely.Point) and not value.is_empty:
-        return [value.x, value.y]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    return list(value) if isinstance(value, tuple) else value

@@ -4,6 +4,7 @@ A location enters (CRS, clip), is drawn, is projected inside, rounded, and leave
 is random, and the last that sees a secret: every later one holds public objects only.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,12 +12,13 @@ import numpy as np
 
 import geotracs.geo.crs as crs_
 from geotracs.core.domains import Domain
-from geotracs.core.methods import Channel
+from geotracs.core.methods import Channel, Method
 from geotracs.core.randomness import Source
 from geotracs.errors import DomainError
 from geotracs.geo.region import Region
 from geotracs.geo.rounding import Rounding
 from geotracs.release.blocks import Handover
+from geotracs.release.request import Request
 
 
 @dataclass(repr=False)
@@ -141,3 +143,42 @@ class Leave:
             batch.xy = self.region.leave(batch.xy)
         else:
             batch.xy = self.rounding.leave(batch.which, batch.xy, self.region)
+
+
+@dataclass(frozen=True, repr=False)
+class Setting:
+    """The public things that the steps after the draw are made of.
+
+    Attributes
+    ----------
+    request : Request
+        What was asked for, without ``rng``.
+    recipe : Method
+        In the working CRS; of "auto" the one that was chosen.
+    """
+
+    request: Request
+    recipe: Method
+    region: Region
+    rounding: Rounding | None
+
+
+def _project(setting: Setting) -> Step | None:
+    return None if setting.recipe.over == "places" else Project(setting.region.chart)  # places may lie outside
+
+
+def _round(setting: Setting) -> Step | None:
+    return None if setting.rounding is None else Round(setting.rounding)
+
+
+AFTER_THE_DRAW: list[Callable[[Setting], Step | None]] = [_project, _round]
+"""What makes the steps between the draw and leaving, in their order; None where a release has no such step.
+
+A new step is a frozen dataclass that holds public objects only, and a line here.
+"""
+
+
+def after_the_draw(setting: Setting) -> tuple[Step, ...]:
+    """Return all steps after the draw: post-processing, which costs no epsilon."""
+    found = [make(setting) for make in AFTER_THE_DRAW]
+    return (*(step for step in found if step is not None), Leave(setting.region, setting.rounding))

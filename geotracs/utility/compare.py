@@ -1,7 +1,7 @@
 """Frames before and after: what the perturbation cost in utility."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import geopandas as gpd
@@ -49,24 +49,41 @@ class Pair:
         return f"<Pair of {len(self.before)} locations and their reports>"
 
 
-TRAJECTORY: dict[str, Callable[[Pair], np.ndarray]] = {
-    "hausdorff": lambda pair: measures.hausdorff(pair.before, pair.after, pair.offsets),
-    "frechet": lambda pair: measures.frechet(pair.before, pair.after, pair.offsets),
-    "hotspots": lambda pair: measures.hotspot_count_difference(
-        *pair.places, pair.offsets, measures.hotspots(pair.places[0])
+@dataclass(frozen=True)
+class Metric:
+    """A metric of trajectories.
+
+    Attributes
+    ----------
+    of : {"trajectory", "whole"}
+        Whether there is a value for each trajectory, in their order, or one for all of them together.
+    measure : callable
+        Returns these from a `Pair`.
+    """
+
+    of: str
+    measure: Callable[[Pair], Any] = field(repr=False)
+
+
+METRICS: dict[str, Metric] = {
+    "hausdorff": Metric("trajectory", lambda pair: measures.hausdorff(pair.before, pair.after, pair.offsets)),
+    "frechet": Metric("trajectory", lambda pair: measures.frechet(pair.before, pair.after, pair.offsets)),
+    "hotspots": Metric(
+        "trajectory",
+        lambda pair: measures.hotspot_count_difference(*pair.places, pair.offsets, measures.hotspots(pair.places[0])),
     ),
-}
-"""...of each trajectory..."""
-WHOLE: dict[str, Callable[[Pair], float]] = {
-    "range_query": lambda pair: measures.range_query_error(pair.before, pair.after, measures.public_boxes(pair.bounds)),
-    "grid": lambda pair: measures.grid_divergence(pair.before, pair.after, pair.bounds),
-    "origin_destination": lambda pair: measures.origin_destination_divergence(
-        pair.before, pair.after, pair.offsets, pair.bounds
+    "range_query": Metric(
+        "whole",
+        lambda pair: measures.range_query_error(pair.before, pair.after, measures.public_boxes(pair.bounds)),
     ),
-    "trip_length": lambda pair: measures.trip_length_divergence(pair.before, pair.after, pair.offsets),
+    "grid": Metric("whole", lambda pair: measures.grid_divergence(pair.before, pair.after, pair.bounds)),
+    "origin_destination": Metric(
+        "whole",
+        lambda pair: measures.origin_destination_divergence(pair.before, pair.after, pair.offsets, pair.bounds),
+    ),
+    "trip_length": Metric("whole", lambda pair: measures.trip_length_divergence(pair.before, pair.after, pair.offsets)),
 }
-"""...and of all of them together."""
-METRICS = (*DISPLACEMENT, *TRAJECTORY, *WHOLE)
+"""...and of trajectories: a line here makes one known to `compare` and the command line."""
 MESH = 33
 """Points along each side of a bounding box that is brought to a plane."""
 
@@ -230,17 +247,23 @@ def compare(
     groups = metres.groupby(_of_locations(labels, original), sort=False, dropna=False)
     table = pd.DataFrame({label: measures.summary(part.to_numpy(), within) for label, part in groups}).T
     for name in planar:
-        table[name] = pd.Series(TRAJECTORY[name](pair), dtype=float).groupby(labels[pair.rows], sort=False).mean()
+        table[name] = pd.Series(METRICS[name].measure(pair), dtype=float).groupby(labels[pair.rows], sort=False).mean()
     table.index.name = by
     return table[result_columns(chosen, table.columns)]
+
+
+def metric_names() -> list[str]:
+    """Return the names of all metrics."""
+    return [*DISPLACEMENT, *METRICS]
 
 
 def chosen_metrics(metrics: str | Sequence[str]) -> list[str]:
     """Return the names of metrics, each once; refuse what is none."""
     names = [metrics] if isinstance(metrics, str) else list(metrics)
-    unknown = [name for name in names if name not in METRICS]
+    known = metric_names()
+    unknown = [name for name in names if name not in known]
     if unknown or not names:
-        raise InputError(f"`metrics` must be some of {list(METRICS)}, got {quoted(unknown[0] if unknown else names)}.")
+        raise InputError(f"`metrics` must be some of {known}, got {quoted(unknown[0] if unknown else names)}.")
     return list(dict.fromkeys(names))
 
 
@@ -250,9 +273,9 @@ def result_columns(chosen: Sequence[str], available: Iterable[str]) -> list[str]
 
 
 def _overall(name: str, pair: Pair) -> float:
-    if name in WHOLE:
-        return WHOLE[name](pair)
-    values = TRAJECTORY[name](pair)
+    values = METRICS[name].measure(pair)
+    if METRICS[name].of == "whole":
+        return values
     return float(np.mean(values)) if len(values) else np.nan
 
 
@@ -267,7 +290,7 @@ def _trajectory(
         raise InputError(f'{planar[0]!r} is a metric of whole trajectories; use by="trajectory", or leave `by` out.')
     else:
         own = by
-    overall = [name for name in planar if name in WHOLE]
+    overall = [name for name in planar if METRICS[name].of == "whole"]
     if overall and by is not None:
         raise InputError(f"{overall[0]!r} is a metric of all trajectories together; leave `by` out.")
     return own

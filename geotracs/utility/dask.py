@@ -13,7 +13,7 @@ import pandas as pd
 import geotracs.utility.metrics as measures
 from geotracs.core.guarantee import Guarantee, recorded
 from geotracs.errors import InputError, sealed
-from geotracs.release.dask import bring_together, check_arguments, check_frame, released, some_rows
+from geotracs.release.dask import bring_together, check_arguments, check_frame, release, some_rows
 from geotracs.utility.compare import DISPLACEMENT, chosen_metrics, displacement, group_labels, result_columns
 from geotracs.utility.sweep import Engine
 from geotracs.utility.sweep import run as run_sweep
@@ -76,11 +76,11 @@ def sweep(ddf: dask_geopandas.GeoDataFrame, *args: Any, **kwargs: Any) -> pd.Dat
     True brings the trajectories together for each release, so for a large frame do that first, into files.
     """
     check_frame(ddf)
-    whole, shuffle = kwargs.get("trajectory"), kwargs.get("shuffle")
+    whole, shuffle = kwargs.get("trajectory"), kwargs.pop("shuffle", None)
     check_arguments(shuffle, kwargs.keys() - {"progress"})
     if whole is not None and shuffle is not None:
         ddf = bring_together(ddf, whole, shuffle, "sweep")
-    each = functools.partial(released, whole=None if shuffle is None else whole, some=some_rows(ddf))
+    each = functools.partial(release, shuffle=shuffle, whole=None if shuffle is None else whole, some=some_rows(ddf))
     return run_sweep(Engine(each, compare, functools.partial(each, ddf)), ddf, *args, **kwargs)
 
 

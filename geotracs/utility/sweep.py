@@ -1,8 +1,10 @@
 """What epsilon costs: perturb many times, keep the numbers, throw the frames away."""
 
+import functools
 import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -17,12 +19,14 @@ import geotracs.release.blocks as blocks
 import geotracs.utility.metrics as metrics
 from geotracs.core.methods import METHODS
 from geotracs.errors import InputError, quoted, sealed, warn
-from geotracs.release.frame import perturb
+from geotracs.release.frame import release
+from geotracs.release.request import Request
 from geotracs.utility.compare import compare
 
 EPSILONS, CHOSEN = (1, 2, 4, 6, 8, 10), ("joint", "tracs-c", "tracs-d")
 """What is tried unless something else is asked for."""
-Variants = dict[str, dict[str, Any]]
+ONE_FOR_ALL = ("eps", "rng", "progress", "workers", "shuffle")
+"""Arguments that a variant cannot have of its own."""
 
 
 @sealed
@@ -80,17 +84,18 @@ def sweep(
     >>> bool(mean[2] > mean[8])
     True
     """
-    engine = Engine(perturb, compare, lambda *args, **kwargs: perturb(gdf.iloc[:0], *args, **kwargs))
+    each = functools.partial(release, workers=arguments.pop("workers", None))
     frames.check(gdf)
+    engine = Engine(each, compare, functools.partial(each, gdf.iloc[:0]))
     return run(engine, gdf, eps, methods, repeats, within=within, rng=rng, progress=progress, **arguments)
 
 
 class Engine(NamedTuple):
-    """How frames of some kind are perturbed and compared, and the arguments of `perturb` tried without a draw."""
+    """How frames of some kind are perturbed and compared, and a request tried without a draw."""
 
-    perturb: Callable[..., Any]
+    release: Callable[[Any, Request], Any]
     compare: Callable[..., pd.Series | pd.DataFrame]
-    check: Callable[..., Any]
+    check: Callable[[Request], Any]
 
 
 def run(
@@ -111,16 +116,16 @@ def run(
         raise InputError(f"`repeats` must be a whole number of at least 1, got {quoted(repeats)}.")
     within = np.atleast_1d(within).tolist()
     metrics.summary(np.array([]), within)
-    variants = _variants(methods, {"keep": [], **arguments})
+    variants = _variants(max(eps), methods, {"keep": [], **arguments})
     with warnings.catch_warnings(action="ignore"):  # they will come up again
         source = None if rng is None else randomness.source(rng)
-        for variant in variants.values():  # nothing is drawn if anything will be refused
-            engine.check(max(eps), **variant)
+        for request in variants.values():  # nothing is drawn if anything will be refused
+            engine.check(request)
     rows, said = [], set()
     combinations = list(itertools.product(variants, eps, range(1, repeats + 1)))
     with blocks.bar(len(combinations), progress, " releases") as advance:
         for label, epsilon, repeat in combinations:
-            perturbed = _perturbed(engine, gdf, epsilon, {"rng": source, **variants[label]}, said)
+            perturbed = _released(engine, gdf, replace(variants[label], eps=epsilon, rng=source), said)
             cost = engine.compare(gdf, perturbed, within=within)
             rows.append({"method": label, "epsilon": epsilon, "repeat": repeat, **cost})
             advance(1)
@@ -134,8 +139,8 @@ def _epsilons(eps: Any) -> list[float]:
     return values
 
 
-def _variants(methods: Any, arguments: dict[str, Any]) -> Variants:
-    """Return the arguments of `perturb` for each label."""
+def _variants(eps: float, methods: Any, arguments: dict[str, Any]) -> dict[str, Request]:
+    """Return the request of each label."""
     if "method" in arguments:
         raise InputError('`method` is for one release; give `methods`, e.g. methods=["tracs-c"].')
     if isinstance(methods, str):
@@ -147,18 +152,18 @@ def _variants(methods: Any, arguments: dict[str, Any]) -> Variants:
     variants = {}
     for label, own in methods.items():
         own = dict(own) if isinstance(own, Mapping) else {"method": own}
-        for name in ("eps", "rng", "progress"):
+        for name in ONE_FOR_ALL:
             if name in own:
                 raise InputError(f"`{name}` is for the whole sweep, not for the variant {label!r}.")
-        variants[str(label)] = {**arguments, **own}
+        variants[str(label)] = Request.of(eps, **{**arguments, **own})
     return variants
 
 
-def _perturbed(engine: Engine, gdf: Any, eps: float, arguments: dict[str, Any], said: set[str]) -> Any:
-    """Call `perturb`, and pass on only the warnings that were not said before."""
+def _released(engine: Engine, gdf: Any, request: Request, said: set[str]) -> Any:
+    """Make a release, and pass on only the warnings that were not said before."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        perturbed = engine.perturb(gdf, eps, **arguments)
+        perturbed = engine.release(gdf, request)
     for warning in caught:
         if str(warning.message) not in said:
             said.add(str(warning.message))

@@ -24,14 +24,13 @@ import shapely
 
 from geotracs import InputError, files, perturb_file
 from tests.fuzz import private, scan
-from tests.helpers import TERMINAL, prepared, quiet
+from tests.helpers import COLUMNS, TERMINAL, prepared, quiet
 
 pytestmark = pytest.mark.slow
 
 KINDS = (
     "gpkg", "parquet", "geojson", "geojsonl", "shp", "fgb", "csv", "csv.gz", "tsv", "gml", "tab", "mif", "sqlite",
 )  # fmt: skip
-COLUMNS = {"trajectory": "person", "time": "t"}
 RELEASE = {"domain": private.DOMAIN, "keep": [], "rng": 1, **COLUMNS}
 NOWHERE = np.empty((0, 2))
 
@@ -357,7 +356,7 @@ geotracs.cli.main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])  # others do the same: `test_stopped`
 def test_a_stopped_run_leaves_no_original_beside_out(secrets, tmp_path, out, number):
     (tmp_path / "in").mkdir()
     source, path = saved(secrets, tmp_path / "in" / "in.parquet"), out / "private.parquet"

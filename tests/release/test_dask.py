@@ -1,12 +1,8 @@
-"""dask-geopandas frames on two worker processes: one release, whatever happens to its partitions."""
+"""dask-geopandas frames: one release, whatever the partitions are. `test_dask_workers` has worker processes."""
 
-import os
-import pickle
 import re
-import signal
 import subprocess
 import sys
-import time
 import warnings
 
 import geopandas as gpd
@@ -19,71 +15,16 @@ from scipy import stats
 
 import geotracs
 from geotracs import CRSError, InputError, PrivacyWarning, files
-from geotracs.core import randomness
-from geotracs.core.methods import METHODS, PlaceMethod
+from geotracs.core.methods import METHODS
 from tests.conftest import TOKYO
+from tests.helpers import COLUMNS
+from tests.lazy import PLACES, four_hundred_rows, here, in_this_process, lazily, partitions, places_for  # noqa: F401  (fixtures)
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_this_process")]
 
 dask = pytest.importorskip("dask")
 dask_geopandas = pytest.importorskip("dask_geopandas")
-distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
-
-COLUMNS = {"trajectory": "person", "time": "t"}
-PLACES = gpd.GeoDataFrame(
-    {"name": [f"poi {i}" for i in range(20)]},
-    geometry=gpd.points_from_xy(*np.random.default_rng(3).uniform(TOKYO[:2], TOKYO[2:], (20, 2)).T),
-    crs=4326,
-)
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as two:
-        yield two
-
-
-@pytest.fixture
-def client(cluster):
-    with distributed.Client(cluster) as one:
-        one.wait_for_workers(2)
-        yield one
-
-
-@pytest.fixture
-def people():
-    rng = np.random.default_rng(4)
-    n = 400
-    frame = gpd.GeoDataFrame(
-        {
-            "person": np.repeat([f"p{i * 7 % 20}" for i in range(20)], n // 20),
-            "t": np.tile(np.arange(n // 20), 20),
-            "speed": rng.random(n),
-        },
-        geometry=gpd.points_from_xy(rng.uniform(139.6, 139.8, n), rng.uniform(35.6, 35.8, n)),
-        crs=4326,
-        index=pd.Index(np.arange(n) * 2, name="fix"),
-    )
-    frame.loc[[0, 100], "geometry"] = None
-    return frame
-
-
-@pytest.fixture
-def ddf(people):
-    return dask_geopandas.from_geopandas(people, npartitions=4)  # of five people each
-
-
-def lazily(ddf, *args, **kwargs):
-    return ddf.tracs.perturb(*args, **{"domain": TOKYO, "keep": [], **kwargs})
-
-
-def places_for(method):
-    return {"round_to": PLACES} if issubclass(METHODS[method], PlaceMethod) else {}
-
-
-def here(frame):
-    return frame.compute(scheduler="synchronous")
 
 
 # One release
@@ -178,16 +119,6 @@ def test_public_things_are_not_warned_of_and_take_no_pass(people):
         assert sorted(reads) == [0, 0, 1, 1, 2, 3, 4]
 
 
-def test_same_release_whatever_computes_it(ddf, client):
-    private = lazily(ddf, 4, "tracs-d", shuffle=False, **COLUMNS)
-    one = here(private)
-    assert_geodataframe_equal(private.compute(scheduler="threads", num_workers=4), one)
-    assert_geodataframe_equal(private.compute(), one)
-    assert_geodataframe_equal(private.partitions[2].compute(), one[200:300])
-    again = here(lazily(ddf, 4, "tracs-d", shuffle=False, **COLUMNS))
-    assert not again.geometry.geom_equals(one.geometry).any()  # another call is another release
-
-
 def test_each_partition_has_a_stream_of_its_own():
     same = gpd.GeoDataFrame(geometry=gpd.points_from_xy(np.full(60, 139.7), 35.7), crs=4326)
     out = here(lazily(dask_geopandas.from_geopandas(same, npartitions=3), 4))
@@ -232,7 +163,7 @@ def test_lines_that_share_their_points_differently_are_drawn_anew():
     assert not (shapely.get_coordinates(here(private).geometry) == before).any()
 
 
-def test_categories_of_a_release_are_not_known(people, client):
+def test_categories_of_a_release_are_not_known(people):
     categories = people.assign(person=people["person"].astype("category"))
     private = lazily(dask_geopandas.from_geopandas(categories, npartitions=4), 4, **COLUMNS)
     assert not private["person"].cat.known
@@ -255,102 +186,6 @@ def test_small_files_that_dask_joins(people, tmp_path):
     private = lazily(ddf, 4, trajectory="person")
     assert len(here(private)) == len(people)
     assert_geodataframe_equal(here(private), private.compute(scheduler="threads"))
-
-
-def kill_a_worker(client):
-    pid = next(iter(client.run(os.getpid).values()))
-    os.kill(pid, signal.SIGKILL)
-
-
-@pytest.mark.parametrize("shuffle", [True, False])
-def test_head_compute_and_compute_after_a_worker_was_killed(ddf, client, shuffle):
-    private = lazily(ddf, 4, "tracs-d", shuffle=shuffle, **COLUMNS)
-    head, first = private.head(20), private.compute()
-    kill_a_worker(client)
-    second = private.compute()
-    assert_geodataframe_equal(first, second)
-    assert_geodataframe_equal(head, first.head(20))
-
-
-def slowly(part):
-    time.sleep(1)
-    return part
-
-
-def test_a_worker_killed_in_the_middle(ddf, client, tmp_path):
-    """After a partition was drawn, and before the release is complete: the draw is lost and made again."""
-    private = lazily(ddf, 4, "tracs-c", **COLUMNS)
-    future = client.compute(private.map_partitions(slowly, meta=private._meta), optimize_graph=False)
-
-    def drawn(dask_scheduler):
-        tasks = [t for key, t in dask_scheduler.tasks.items() if re.search(r"tracs-perturb-\w{32}-\d+", str(key))]
-        return [worker.address for task in tasks for worker in task.who_has or ()]
-
-    deadline = time.monotonic() + 60
-    while not (holders := client.run_on_scheduler(drawn)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not future.done()
-    os.kill(client.run(os.getpid, workers=holders[:1])[holders[0]], signal.SIGKILL)
-    assert_geodataframe_equal(future.result(timeout=60), here(private))
-    private.to_parquet(tmp_path / "out")
-    back = pd.concat([gpd.read_parquet(part) for part in sorted((tmp_path / "out").glob("*.parquet"))])
-    assert back.geometry.geom_equals(here(private).geometry).sum() == 398
-    assert back.tracs.guarantee == private.tracs.guarantee
-    with pytest.raises(InputError, match="dask drops it when it reads files again"):
-        _ = dask_geopandas.read_parquet(tmp_path / "out").tracs.guarantee
-
-
-def arguments_of(task):
-    """All that a task was given that is a key, however deep dask has put it."""
-    found, waiting = [], [task]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, randomness.Key):
-            found.append(one)
-        waiting += [*getattr(one, "args", ()), *getattr(one, "kwargs", {}).values()]
-        waiting += (
-            list(one) if isinstance(one, (list, tuple)) else [getattr(one, "value", None)] * hasattr(one, "value")
-        )
-    return found
-
-
-def failing(part):
-    raise ValueError("a task that fails is logged with its arguments")
-
-
-def test_the_key_is_in_the_graph_and_never_shown(ddf, client, monkeypatch, caplog):
-    bits = []
-    fresh = randomness.Key.fresh
-
-    def remember(rng):
-        key = fresh(rng)
-        bits.append(pickle.loads(pickle.dumps(key))._bits)
-        return key
-
-    monkeypatch.setattr(randomness.Key, "fresh", remember)
-    private = lazily(ddf, 4, "tracs-c", **COLUMNS)
-    secrets = [bits[0], fresh(randomness.Keystream(bits[0], 2**63))._bits]
-    shown = [repr(private), str(private), private._repr_html_(), private.expr.tree_repr(), repr(private.expr)]
-    graph = private.dask
-    shown += [repr(graph), repr(list(graph)), *(repr(task) + str(task) for task in dict(graph).values())]
-    shown += [repr(private._meta.attrs), repr(here(private).attrs), str(private.tracs.guarantee)]
-    with pytest.raises(ValueError, match="a task that fails"):
-        private.map_partitions(failing, meta=private._meta).compute()
-    wrong = lazily(
-        dd.from_delayed(ddf.to_delayed(), meta=ddf._meta.drop(columns="speed"), verify_meta=False), 4, "tracs-c"
-    )
-    with pytest.raises(InputError, match=r"Partition \d has the columns"):
-        wrong.compute()
-    secrets += [bits[-1]]
-    shown += [caplog.text, repr(client.get_worker_logs()), repr(client.get_scheduler_logs())]
-    assert "Compute Failed" in repr(client.get_worker_logs())  # which quotes the arguments
-    assert not any(isinstance(getattr(task, "value", task), randomness.Key) for task in dict(graph).values())
-    assert bits[0] in pickle.dumps([argument for task in dict(graph).values() for argument in arguments_of(task)])
-    for secret in secrets:
-        for text in shown:
-            assert secret.hex() not in text
-            assert repr(secret)[2:-1] not in text
-            assert str(int.from_bytes(secret, "little")) not in text
 
 
 def test_the_same_distribution_as_a_frame_and_a_file(tmp_path):
@@ -381,22 +216,6 @@ def test_the_same_distribution_as_a_frame_and_a_file(tmp_path):
 
 
 # Whole trajectories
-
-
-def test_trajectories_are_brought_together(people, client):
-    mixed = people.sample(frac=1, random_state=0)
-    ddf = dask_geopandas.from_geopandas(mixed, npartitions=4, sort=False)
-    private = lazily(ddf, 4, "tracs-d", shuffle=True, **COLUMNS)
-    parts = dask.compute(*private.to_delayed())
-    assert sum(len(part) for part in parts) == 400
-    homes = [set(part["person"]) for part in parts]
-    assert sum(map(len, homes)) == len(set.union(*homes)) == 20
-    assert_geodataframe_equal(here(private), private.compute())
-    shared = lazily(ddf, 600, "tracs-c", unit="trajectory", shuffle=True, **COLUMNS).compute()
-    near = geotracs.displacement(mixed.sort_index(), shared.sort_index())
-    # 30 each is close; 600 each would be within a metre, and one or two partitions' share in between.
-    assert 5 < near.median() < 500
-    assert "shared evenly over the locations of each" in str(shared.tracs.guarantee)
 
 
 @pytest.mark.parametrize("arguments", [{"method": "tracs-d"}, {"unit": "trajectory"}, {"method": "ngram"}])
@@ -499,7 +318,7 @@ def test_only_geographic_frames(people):
 
 
 @pytest.mark.parametrize("method", ["tracs-c", "tracs-d", "nearest"])
-def test_an_empty_partition(ddf, people, method, client):
+def test_an_empty_partition(ddf, people, method):
     half = ddf[ddf["person"].isin(people["person"][:150].unique())]
     private = lazily(half, 4, method, shuffle=False, **COLUMNS, **places_for(method))
     out = private.compute()
@@ -508,7 +327,8 @@ def test_an_empty_partition(ddf, people, method, client):
     assert out.geometry.isna().sum() == 2
 
 
-def test_a_partition_that_differs(ddf, people, client):
+@pytest.mark.filterwarnings("ignore:Geometry column")
+def test_a_partition_that_differs(ddf, people):
     parts = ddf.to_delayed()
     for change, match in [
         (lambda part: part.assign(colour=1), "Partition 1 has the columns"),
@@ -523,71 +343,10 @@ def test_a_partition_that_differs(ddf, people, client):
             lazily(odd, 4).compute()
 
 
-def test_locations_outside(ddf, client):
+def test_locations_outside(ddf):
     with pytest.raises(geotracs.DomainError, match="locations lie outside the domain") as caught:
         lazily(ddf, 4, domain=(139.65, 35.65, 139.75, 35.75)).compute()
     assert not re.search(r"139\.[67]\d{3}", str(caught.value))
-
-
-# Reductions
-
-
-@pytest.mark.parametrize("by", [None, "person", "trajectory"])
-def test_compare_is_a_reduction(ddf, people, client, by):
-    private = lazily(ddf, 4, **COLUMNS)
-    found = ddf.tracs.compare(private, by=by, within=[700, 5000])
-    expected = people.tracs.compare(here(private), by=by, within=[700, 5000])
-    if by is not None:
-        expected = expected.loc[found.index]
-    exact = ["ae", "max", "rqp_700", "rqp_5000"]
-    for name in exact:
-        assert np.abs(found[name] - expected[name]).max() <= 1e-3, name
-    for name in ("median", "p95"):
-        assert np.abs(found[name] / expected[name] - 1).max() <= 2e-4, name
-    with pytest.raises(InputError, match="On a dask frame `metrics` must be"):
-        ddf.tracs.compare(private, metrics=["ae", "frechet"])
-    with pytest.raises(InputError, match="4 and 2 partitions"):
-        ddf.tracs.compare(lazily(ddf.repartition(npartitions=2), 4))
-
-
-def test_compare_by_labels_that_are_missing(people, client):
-    people["group"] = np.where(np.arange(len(people)) % 3 == 0, np.nan, 1.0)
-    ddf = dask_geopandas.from_geopandas(people, npartitions=4)
-    private = lazily(ddf, 4)
-    found = ddf.tracs.compare(private, by="group", within=[700])
-    expected = people.tracs.compare(here(private), by="group", within=[700])
-    pd.testing.assert_frame_equal(found, expected.loc[found.index], rtol=2e-4)
-
-
-def test_compare_after_a_shuffle_says_how(ddf, client):
-    private = lazily(ddf, 4, "tracs-d", shuffle=True, **COLUMNS)
-    with pytest.raises(InputError, match=r'ddf.shuffle\(on=TRAJECTORY, shuffle_method="tasks"\)'):
-        ddf.tracs.compare(private)
-    assert ddf.shuffle(on="person", shuffle_method="tasks").tracs.compare(private)["ae"] > 0
-
-
-def test_a_sweep_checks_trajectories_once(people):
-    reads = []
-
-    def read(number):
-        reads.append(number)
-        return people[number * 100 : number * 100 + 100]
-
-    parts = [dask.delayed(read, pure=False)(number) for number in range(4)]
-    ddf = dd.from_delayed(parts, meta=people[:0], verify_meta=False)
-    with dask.config.set(scheduler="synchronous"):
-        ddf.tracs.sweep([2, 4], ["tracs-d"], 2, domain=TOKYO, shuffle=False, **COLUMNS)
-    assert len(reads) == 1 + 4 * (1 + 4)  # one to look at its columns
-
-
-def test_sweep(ddf, people):
-    with dask.config.set(scheduler="threads"):
-        table = ddf.tracs.sweep([2, 600], ["tracs-c", "tracs-d"], 2, domain=TOKYO, shuffle=True, **COLUMNS)
-    assert table.shape == (8, 11)
-    assert (table.loc[table["epsilon"] == 2, "ae"] > 5000).all()
-    assert (table.loc[table["epsilon"] == 600, "ae"] < 1).all()
-    with pytest.raises(InputError, match="`domain` must be given"):
-        ddf.tracs.sweep([2])
 
 
 # The accessor

@@ -16,7 +16,7 @@ import geotracs
 from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning, methods
 from geotracs.core.domains import Rectangle
 from tests.conftest import CHICAGO, TOKYO
-from tests.helpers import perturb
+from tests.helpers import COLUMNS, perturb
 
 METHODS = ["tracs-c", "tracs-d", "joint"]
 EVERY = sorted(methods.METHODS)
@@ -27,8 +27,6 @@ SHOPS = gpd.GeoDataFrame(
     crs=4326,
     index=[f"s{i}" for i in range(80)],
 )
-
-COLUMNS = {"trajectory": "person", "time": "t"}
 
 
 def places_for(method):

@@ -18,11 +18,13 @@ from geotracs.core.randomness import Key, Keystream
 from geotracs.geo.originals import Originals
 from geotracs.geo.tracks import Tracks, read
 from geotracs.release import plan as plans
-from geotracs.release.frame import planned
+from geotracs.release import steps as steps_
+from geotracs.release.request import Request
 from geotracs.release.steps import Batch, Draw, Enter, Leave, Project, Round
 from tests.conftest import TOKYO
 from tests.core.domains.shapes import SHAPES
 from tests.helpers import quiet
+from tests.test_toys import Coarsen, coarsen
 
 SECRET = (Originals, Tracks, Batch, Key, Keystream, np.random.Generator, gpd.GeoDataFrame, gpd.GeoSeries)
 """What private locations, random words and keys come in."""
@@ -39,11 +41,14 @@ CASES = {
 }
 
 
-@pytest.fixture(params=CASES, scope="module")
+@pytest.fixture(params=[*CASES, "a registered step"], scope="module")
 def steps(request):
     """The steps of two releases that differ in their private locations only."""
-    tracks = people()
-    return [steps_of(frame, **CASES[request.param]) for frame in (tracks, moved(tracks))]
+    tracks, case = people(), CASES.get(request.param, CASES["polygon, rounded"])
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param not in CASES:
+            patch.setattr(steps_, "AFTER_THE_DRAW", [coarsen, *steps_.AFTER_THE_DRAW])
+        return [steps_of(frame, **case) for frame in (tracks, moved(tracks))]
 
 
 def people():
@@ -59,16 +64,18 @@ def moved(frame):
 
 
 def steps_of(frame, **arguments):
-    arguments = planned(4, **{"domain": TOKYO, "trajectory": "person", "time": "t", "keep": []} | arguments)
+    request = Request.of(4, **{"domain": TOKYO, "trajectory": "person", "time": "t", "keep": []} | arguments)
     lengths = read(frame, "person", "t", grouped=False).lengths
-    return quiet(plans.make, frame, data=Originals.of(frame.geometry), lengths=lengths, **arguments).steps
+    return quiet(plans.make, request, frame, data=Originals.of(frame.geometry), lengths=lengths).steps
 
 
 def test_there_is_one_draw_and_it_comes_after_entering(steps):
     for own in steps:
         assert [type(step) for step in own[:2]] == [Enter, Draw]
         assert sum(isinstance(step, Draw) for step in own) == 1
-        assert [type(step) for step in own[2:]] in ([Leave], [Project, Leave], [Round, Leave], [Project, Round, Leave])
+        *after, last = [type(step) for step in own[2:]]
+        assert last is Leave
+        assert after in ([], [Project], [Round], [Project, Round], [Coarsen, Project, Round])
 
 
 def test_every_step_is_frozen_and_holds_nothing_secret(steps):

@@ -1,4 +1,3 @@
-import sys
 import warnings
 
 import geopandas as gpd
@@ -11,10 +10,9 @@ import geotracs
 from geotracs import InputError, PrivacyWarning
 from geotracs.core.places import Grid
 from tests.conftest import TOKYO
+from tests.helpers import COLUMNS
 
 pytestmark = pytest.mark.slow
-
-COLUMNS = {"trajectory": "person", "time": "t"}
 
 
 def test_a_row_for_each_release(tracks):
@@ -95,7 +93,7 @@ def test_mistakes_are_refused_before_the_first_draw(tracks, monkeypatch, argumen
     def drawn(*_, **__):
         raise AssertionError("something was drawn")
 
-    monkeypatch.setattr(sys.modules["geotracs.utility.sweep"], "_perturbed", drawn)
+    monkeypatch.setattr("geotracs.utility.sweep._released", drawn)
     with pytest.raises(InputError, match=match):
         geotracs.sweep(tracks, **{"domain": TOKYO, **arguments})
 

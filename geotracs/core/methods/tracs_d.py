@@ -72,6 +72,7 @@ class TracsD(Product):
     def check(self, domain: Domain) -> None:
         """Ask for straight sides, or else a polar chart, whose centre is then the only reference."""
         if domain.half_planes is not None:
+            _ = domain.edges  # built once, before the blocks of locations ask for them
             return
         if domain.polar is None:
             raise DomainError(

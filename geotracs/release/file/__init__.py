@@ -27,7 +27,8 @@ from geotracs.io.troubles import described, told
 from geotracs.release.file.release import Release, count
 from geotracs.release.file.sorting import sort_out_of_core
 from geotracs.release.file.sources import Source, open_source
-from geotracs.release.frame import perturb, planned
+from geotracs.release.frame import release as release_frame
+from geotracs.release.request import Request
 
 AT_ONCE = 2**20
 """Files of up to so many rows are perturbed at once..."""
@@ -120,7 +121,7 @@ def perturb_file(
     original = Path(str(src).partition("|")[0])
     _check_apart(original, Path(dst))
     dst = files.check_free(dst, overwrite=overwrite, folder=os.path.isdir(original))
-    given = {"keep": keep, "rng": rng, **arguments}
+    request = Request.of(eps, method, keep=keep, rng=rng, **arguments)
     reading = {"layer": layer, "x": x, "y": y, "crs": input_crs, "allow_remote": allow_remote}
     with files.quiet_gdal(original, remote=allow_remote):
         source = open_source(src, progress=progress, **reading)
@@ -134,10 +135,9 @@ def perturb_file(
     if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
         frame = files.read(src, **reading)
         with told(src, "perturbed"):
-            private = perturb(frame, eps, method, workers=workers, progress=bool(progress), **given)
+            private = release_frame(frame, request, workers=workers, progress=bool(progress))
         files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas)
         return private.tracs.guarantee
-    request = planned(eps, method, **given)
     with (
         files.complete(dst) as unfinished,
         files.quiet_gdal(original, "geotracs.release.file.sources", remote=allow_remote),
@@ -148,13 +148,13 @@ def perturb_file(
 
 @contextmanager
 def _sorted(
-    source: Source, arguments: dict[str, Any], beside: str | Path, rows: int, progress: bool | None, *, sort: bool
+    source: Source, request: Request, beside: str | Path, rows: int, progress: bool | None, *, sort: bool
 ) -> Iterator[Source]:
     """Yield the source, sorted if asked for; what that writes to disk is removed on every way out."""
     if not sort:
         yield source
         return
-    _sample(source, arguments)
+    _sample(source, request)
     beside, name = Path(beside), f".{source.path.name}."
     earlier = [str(other) for other in beside.glob(f"{glob.escape(name)}*{SORTING}")]
     if earlier:
@@ -171,39 +171,33 @@ def _sorted(
             "(temporary=...) for a folder that only you can read."
         ) from None
     try:
-        yield sort_out_of_core(source, arguments["trajectory"], arguments["time"], folder / "rows", rows, progress)
+        yield sort_out_of_core(source, request.trajectory, request.time, folder / "rows", rows, progress)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _sample(source: Source, arguments: dict[str, Any]) -> gpd.GeoDataFrame:
+def _sample(source: Source, request: Request) -> gpd.GeoDataFrame:
     """Return the first rows, which have the columns that are asked for."""
     sample = source.frame(next(source.tables(SAMPLE)))
     frames.check(sample)
-    frames.check_columns(sample, [arguments[name] for name in ("trajectory", "time") if arguments[name] is not None])
+    frames.check_columns(sample, [name for name in (request.trajectory, request.time) if name is not None])
     return sample
 
 
 def _stream(
     source: Source,
     target: Path,
-    arguments: dict[str, Any],
+    request: Request,
     rows: int,
     quote_formulas: bool,
     workers: int | None,
     progress: bool | None,
 ) -> Guarantee:
-    sample = _sample(source, arguments)
-    data = _originals(source, sample, arguments["domain"], rows)
-    shared = arguments["unit"] == "trajectory"
-    counted = count(source, arguments["trajectory"], rows, progress) if shared else None
-    plan = plans.make(
-        sample,
-        data=data,
-        lengths=np.array([1]) if counted is None else counted.all(),
-        **arguments,
-    )
-    key = randomness.Key.fresh(randomness.source(arguments["rng"]))
+    sample = _sample(source, request)
+    data = _originals(source, sample, request.domain, rows)
+    counted = count(source, request.trajectory, rows, progress) if request.unit == "trajectory" else None
+    plan = plans.make(request, sample, data=data, lengths=np.array([1]) if counted is None else counted.all())
+    key = randomness.Key.fresh(randomness.source(request.rng))
     lines = bool(sample.geom_type.eq("LineString").any())
     with blocks.bar(source.rows, progress, " rows") as advance:
         release = Release(source, plan, key, rows, lines, counted, workers, advance)

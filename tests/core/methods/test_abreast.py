@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from geotracs.core.domains import Rectangle
 from geotracs.core.charts import Polar
+from geotracs.core.domains import Rectangle
+from geotracs.core.domains.edges import NO_EDGES
 from geotracs.core.mechanisms.named import NAMED, make
 from geotracs.core.methods.abreast import walk_abreast
 from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, walk
@@ -40,6 +41,7 @@ def test_with_windows_it_is_the_compiled_walk(follow):
         windows[1],
         ARC_STARTS,
         ARCTANGENTS,
+        NO_EDGES,
     )
     assert ours == pytest.approx(theirs, abs=1e-6)
 

@@ -16,7 +16,7 @@ from geotracs import InputError, PrivacyWarning, files
 from geotracs.core.methods import METHODS
 from geotracs.geo import originals
 from geotracs.release import blocks
-from geotracs.release.file import perturb_file
+from geotracs.release.file import AT_ONCE, perturb_file
 from tests.conftest import TOKYO
 from tests.release.file.streamed import COLUMNS, PLACES, quiet, same
 
@@ -27,13 +27,13 @@ def places_for(method):
     return {"round_to": PLACES} if issubclass(METHODS[method], geotracs.methods.PlaceMethod) else {}
 
 
-@pytest.mark.parametrize("unit", ["location", "trajectory"])
+@pytest.mark.parametrize(("unit", "sizes"), [("location", [17, 200]), ("trajectory", [90])])
 @pytest.mark.parametrize("method", METHODS)
-def test_any_batch_size_is_the_frame_at_once(people, tmp_path, method, unit):
+def test_any_batch_size_is_the_frame_at_once(people, tmp_path, method, unit, sizes):
     people.to_parquet(tmp_path / "in.parquet")
     arguments = {**COLUMNS, "unit": unit, **places_for(method)}
     whole = quiet(geotracs.perturb, people, 4, method, **arguments)
-    for rows in (17, 200):
+    for rows in sizes:
         out = tmp_path / f"{rows}.parquet"
         guarantee = quiet(perturb_file, tmp_path / "in.parquet", out, 4, method, batch_rows=rows, **arguments)
         back = files.read(out)
@@ -230,12 +230,12 @@ print(peak_memory() / 1e9)
 """
 
 
-def test_two_million_rows(tmp_path, monkeypatch):
+def test_more_rows_than_are_read_at_once(tmp_path, monkeypatch):
     """Bit for bit the frame at once, with blocks as they are, in less than 1 GB."""
     from benchmarks.large import ARGUMENTS, make
 
     monkeypatch.undo()
-    make(tmp_path / "in.parquet", 2 * 10**6)
+    make(tmp_path / "in.parquet", AT_ONCE + 10**5)
     command = [sys.executable, "-c", MEMORY, tmp_path / "in.parquet", tmp_path / "out.parquet"]
     peak = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
     assert float(peak) < 1

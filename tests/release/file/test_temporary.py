@@ -70,8 +70,8 @@ def test_sorted_rows_are_removed_on_every_way_out(folders, monkeypatch, fail):
     assert not list(folders.rglob(".*"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_sorted_rows_are_removed_when_the_command_is_stopped(folders, number):
+def test_sorted_rows_are_removed_when_the_command_is_stopped(folders):
+    """`test_stopped` says that all signals do the same."""
     code = (
         "import time, geotracs.release.file.sinks as sinks, geotracs.cli as cli\n"
         "sinks.write = lambda *a, **k: (print('now', flush=True), time.sleep(60))\n"
@@ -84,7 +84,7 @@ def test_sorted_rows_are_removed_when_the_command_is_stopped(folders, number):
     assert child.stdout.readline() == "now\n"
     assert list((folders / "in").glob(".*.sorting"))
     time.sleep(0.2)
-    child.send_signal(number)
+    child.send_signal(signal.SIGTERM)
     _, said = child.communicate(timeout=30)
     assert child.returncode == 130
     assert "temporary files were removed" in said

@@ -191,7 +191,7 @@ def test_column_values_and_names_are_escaped(tracks, view):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_large_data_is_sampled_and_says_so(view):
-    n, people = 100_000, 1000
+    n, people = 20_000, 200
     rng = np.random.default_rng(0)
     frame = gpd.GeoDataFrame(
         {"person": np.repeat(np.arange(people), n // people), "t": np.tile(np.arange(n // people), people)},
@@ -200,10 +200,10 @@ def test_large_data_is_sampled_and_says_so(view):
     )
     private = released(frame, trajectory="person", time="t")
     page = html_of(frame.tracs.explore(private, view=view))
-    assert f"sample: 50 of 1,000 trajectories, {MOST:,} of 100,000 locations" in page
+    assert f"sample: 50 of 200 trajectories, {MOST:,} of 20,000 locations" in page
     assert len(page) < 5_000_000
     one = html_of(frame.tracs.explore(released(frame), view="overlay", sample=100))
-    assert "sample: 1 of 1 trajectories, 100 of 100,000 locations" in one
+    assert "sample: 1 of 1 trajectories, 100 of 20,000 locations" in one
     assert len(one) < 200_000 + BUNDLED
 
 
