@@ -43,7 +43,7 @@ def test_the_schema_of_a_release_holds_its_metadata(people, tmp_path):
 
 
 def test_a_folder_of_files(people, tmp_path, monkeypatch):
-    monkeypatch.setattr("geotracs.release.file.sinks.PART", 200)
+    monkeypatch.setattr("geotracs.io.formats.parquet.PART", 200)
     (tmp_path / "in").mkdir()
     for number in range(12):
         people[number * 50 : (number + 1) * 50].to_parquet(tmp_path / "in" / f"part.{number}.parquet", index=False)
@@ -95,7 +95,10 @@ def test_folders_around_and_inside_each_other(people, tmp_path):
 @pytest.mark.parametrize("rows", [None, 70])
 def test_parts_of_shapefiles_are_not_replaced(people, tmp_path, rows):
     path = files.write(people.dropna().drop(columns="t"), tmp_path / "in.shp")
-    for out, match in (("in.SHP", "a part of the shapefile IN"), ("in.dbf", "a part of the shapefile IN")):
+    for out, match in (
+        ("in.SHP", "a part of the same shapefile as IN"),
+        ("in.dbf", "a part of the same shapefile as IN"),
+    ):
         with pytest.raises(InputError, match=match):
             quiet(perturb_file, path, tmp_path / out, 4, batch_rows=rows, overwrite=True)
     (tmp_path / "out.dbf").write_text("a table")
