@@ -113,7 +113,7 @@ def _ending(other: Path, path: Path) -> str:
 def _kind(path: Path) -> str:
     """Return the ending of a name, which may have several dots where a format says so."""
     name = path.name.casefold()
-    known = max((ending for ending in format_named(path).endings if name.endswith(ending)), key=len)
+    known = max((ending for ending in format_named(path).endings if name.endswith(ending)), key=len, default="")
     return known or name.removeprefix(Path(name.removesuffix(".gz")).stem)
 
 
