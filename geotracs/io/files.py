@@ -111,10 +111,6 @@ def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False,
     path = Path(path)
     if not path.name:
         raise InputError(f"{str(path)!r} is no name of a file or folder that can be written.")
-    if page and not base.has_ending(path, PAGES):
-        raise InputError(f"A map is a page: give a name that ends with .html, got {path.name!r}.")
-    if not page:
-        _format_to_write(path, folder=folder).check_name(path)
     if os.path.exists(path) and not overwrite:
         raise InputError(f"{str(path)!r} exists already; use --overwrite (overwrite=True) to replace it.")
     if os.path.isdir(path) and not FOLDERS.is_folder(path):
@@ -122,6 +118,10 @@ def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False,
     if not os.path.isdir(path.parent):
         raise InputError(f"There is no folder {str(path.parent)!r}.")
     siblings.check(path)
+    if page and not base.has_ending(path, PAGES):
+        raise InputError(f"A map is a page: give a name that ends with .html, got {path.name!r}.")
+    if not page:
+        _format_to_write(path, folder=folder).check_name(path)
     return path
 
 
