@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import geotracs
-from geotracs.release.file import wkb
+from geotracs.io import wkb
 
 TOKYO = (139.47, 35.51, 139.92, 35.87)
 PIECE = 10**6

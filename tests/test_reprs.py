@@ -38,7 +38,7 @@ PUBLIC = {
     "geotracs.core.methods.l_srr.Tables": "made from the public places",
     "geotracs.core.methods.ngram.Tables": "made from the public places",
     "geotracs.core.places.Grid": "what the user typed",
-    "geotracs.release.file.sinks.Summary": "about the reports",
+    "geotracs.io.streams.Summary": "about the reports",
     "geotracs.utility.sweep.Engine": "functions",
 }
 """Classes whose repr may show numbers, and why. Methods may, too: their fields are options that the user typed."""

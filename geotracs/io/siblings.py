@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from geotracs.errors import InputError
+from geotracs.io.formats import FORMATS, Format, format_named
 
 JOURNALS = ("-wal", "-shm", "-journal")
 APPENDED = (".aux.xml", ".xml")
@@ -16,22 +17,6 @@ METADATA = ".qmd"
 """...and what QGIS puts in the place of its ending: it tells the extent."""
 HARMLESS = (".prj", ".cpg", ".csvt")
 """A CRS, an encoding and the types of columns tell no location."""
-PARTS = {
-    ".shp": (
-        ".shx", ".dbf", ".prj", ".cpg", ".qpj", ".cst", ".qix", ".sbn", ".sbx", ".idm", ".ind", ".atx", ".ain", ".aih",
-        ".fbn", ".fbx", ".ixs", ".mxs", ".dbf.xml",
-    ),
-    ".tab": (".dat", ".map", ".id", ".ind"),
-    ".mif": (".mid",),
-    ".gml": (".xsd", ".gfs"),
-    ".csv": (".csvt", ".prj"),
-    ".tsv": (".csvt", ".prj"),
-    ".gpkg": (),
-    ".geojson": (),
-    ".fgb": (),
-    ".parquet": (),
-}  # fmt: skip
-"""The endings of what belongs to a file of this kind and has its stem; `.atx` may follow the name of a column."""
 
 
 def check(path: Path) -> None:
@@ -81,16 +66,25 @@ def _check_leftovers(path: Path) -> None:
         )
 
 
+def is_part(other: Path, path: Path) -> bool:
+    """Whether a file of this name would be a part of another, such as out.dbf of out.shp, or OUT.SHP of it.
+
+    >>> is_part(Path("tracks.dbf"), Path("tracks.shp")), is_part(Path("tracks.csv"), Path("tracks.shp"))
+    (True, False)
+    """
+    beside = str(other.parent).casefold() == str(path.parent).casefold()
+    return beside and format_named(path).is_part(_ending(other, path))
+
+
 def _belongs(other: Path, path: Path) -> bool:
     name, own = other.name.casefold(), path.name.casefold()
     if name == own or not other.is_file():
         return False
-    return name in [own + ending for ending in APPENDED] or _is_part(_ending(other, path), _kind(path))
+    return name in [own + ending for ending in APPENDED] or _is_part(_ending(other, path), format_named(path))
 
 
-def _is_part(ending: str, kind: str) -> bool:
-    parts = PARTS.get(kind, ())
-    return ending == METADATA or ending in parts or (".atx" in parts and ending.endswith(".atx"))
+def _is_part(ending: str, kind: Format) -> bool:
+    return ending == METADATA or kind.is_part(ending)
 
 
 def _is_anothers(other: Path, path: Path) -> bool:
@@ -99,10 +93,15 @@ def _is_anothers(other: Path, path: Path) -> bool:
 
 def _owner(other: Path, path: Path) -> Path | None:
     """Return a file of another kind with the same stem to which a sibling belongs as well."""
-    others = [kind for kind in PARTS if kind not in (_kind(path), ".csv", ".tsv")]  # those can do without
-    kinds = [kind for kind in others if _is_part(_ending(other, path), kind)]
-    names = {_stem(path) + kind for kind in kinds}
+    names = {_stem(path) + ending for ending in _other_endings(_ending(other, path), path)}
     return next((p for p in sorted(path.parent.iterdir()) if p.name.casefold() in names), None)
+
+
+def _other_endings(part: str, path: Path) -> set[str]:
+    """Return the endings of files of other kinds that would own this part as well."""
+    owners = [kind for kind in FORMATS.values() if not kind.spare_parts and _is_part(part, kind)]
+    endings = {e for kind in owners for e in kind.endings if e == kind.endings[0] or not kind.is_part(e)}
+    return {e for e in endings - {"", _kind(path)} if not format_named(path).is_part(e)}
 
 
 def _ending(other: Path, path: Path) -> str:
@@ -112,8 +111,11 @@ def _ending(other: Path, path: Path) -> str:
 
 
 def _kind(path: Path) -> str:
-    return path.name.casefold().removeprefix(_stem(path)).removesuffix(".gz")
+    """Return the ending of a name, which may have several dots where a format says so."""
+    name = path.name.casefold()
+    known = max((ending for ending in format_named(path).endings if name.endswith(ending)), key=len, default="")
+    return known or name.removeprefix(Path(name.removesuffix(".gz")).stem)
 
 
 def _stem(path: Path) -> str:
-    return Path(path.name.casefold().removesuffix(".gz")).stem
+    return path.name.casefold().removesuffix(_kind(path))

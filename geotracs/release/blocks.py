@@ -6,12 +6,9 @@ What comes out depends on the generator and the cuts, never on how many threads 
 import functools
 import itertools
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from numbers import Integral
 from typing import Any
 
@@ -19,6 +16,7 @@ import numpy as np
 
 from geotracs.core.mechanisms.lattice import BLOCK
 from geotracs.errors import InputError, quoted
+from geotracs.io.progress import bar
 
 
 @dataclass(frozen=True)
@@ -174,22 +172,3 @@ def _cores() -> int:
 def _threads(workers: int, process: int) -> ThreadPoolExecutor:
     """Threads that stay, since pyproj prepares its work anew in each; a forked process has none of its parent's."""
     return ThreadPoolExecutor(workers, "geotracs")
-
-
-@contextmanager
-def bar(
-    total: int | None, progress: bool | None, unit: str, what: str = "Perturbing"
-) -> Iterator[Callable[[int], Any]]:
-    """A progress bar that says what is done, or nothing; None shows it where someone is looking."""
-    if not (_interactive() if progress is None else progress):
-        yield lambda _: None
-        return
-    from tqdm.auto import tqdm  # here, because it complains at import in a notebook without widgets
-
-    with tqdm(total=total, unit=unit, unit_scale=True, desc=what) as shown:
-        yield shown.update
-
-
-def _interactive() -> bool:
-    """Whether this is a terminal, or a notebook that can draw the bar."""
-    return sys.stderr.isatty() or ("ipykernel" in sys.modules and find_spec("ipywidgets") is not None)

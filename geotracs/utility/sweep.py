@@ -15,10 +15,10 @@ import pandas as pd
 import geotracs.core.budget as budget
 import geotracs.core.randomness as randomness
 import geotracs.geo.tracks as frames
-import geotracs.release.blocks as blocks
 import geotracs.utility.metrics as metrics
 from geotracs.core.methods import METHODS
 from geotracs.errors import InputError, quoted, sealed, warn
+from geotracs.io.progress import bar
 from geotracs.release.frame import release
 from geotracs.release.request import Request
 from geotracs.utility.compare import compare
@@ -123,7 +123,7 @@ def run(
             engine.check(request)
     rows, said = [], set()
     combinations = list(itertools.product(variants, eps, range(1, repeats + 1)))
-    with blocks.bar(len(combinations), progress, " releases") as advance:
+    with bar(len(combinations), progress, " releases") as advance:
         for label, epsilon, repeat in combinations:
             perturbed = _released(engine, gdf, replace(variants[label], eps=epsilon, rng=source), said)
             cost = engine.compare(gdf, perturbed, within=within)

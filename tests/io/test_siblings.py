@@ -11,7 +11,6 @@ import pytest
 
 import geotracs
 from geotracs import InputError, files
-from geotracs.io import siblings
 from tests.conftest import TOKYO
 
 pytestmark = pytest.mark.slow
@@ -167,7 +166,7 @@ def test_overwriting_removes_what_belongs_to_the_former_file(private, tmp_path, 
     private = private[["person", "geometry"]]
     files.write(private, tmp_path / name)
     written = {p.name for p in tmp_path.iterdir()}
-    endings = {*siblings.PARTS[f".{name.partition('.')[2]}"], ".qmd"}
+    endings = {*files.format_of(name).parts, ".qmd"}
     for other in {*(f"out{ending}" for ending in endings), f"{name}.aux.xml", f"{name}.xml"} - written:
         (tmp_path / other).write_bytes(b"of the originals")
     files.write(private, tmp_path / name, overwrite=True)

@@ -1,5 +1,3 @@
-import sys
-
 import numpy as np
 import pytest
 
@@ -110,11 +108,3 @@ def test_bad_workers(workers):
 def test_progress_counts_locations(small, capsys):
     blocks.run(lambda block, handover: None, blocks.cut(100, None), progress=True)
     assert "100/100" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("looks", [True, False])
-def test_a_bar_is_shown_where_someone_looks(looks, monkeypatch, capsys):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: looks, raising=False)
-    with blocks.bar(10, None, " rows", "Counting") as advance:
-        advance(10)
-    assert ("Counting: 100%" in capsys.readouterr().err) == looks

@@ -192,7 +192,7 @@ def over_the_originals_in_batches(secrets, source, path):
 def former(secrets, path):
     """A file of the originals where the release will be, with a spatial index where the format has one."""
     options = {"SPATIAL_INDEX": "YES"} if path.suffix in (".shp", ".gpkg", ".sqlite", ".fgb") else {}
-    if files.has_ending(path, (*files.CSV, *files.PARQUET)):
+    if files.format_of(path).name in ("CSV", "GeoParquet"):
         quiet(files.write, secrets.frame, path)
     else:
         quiet(pyogrio.write_dataframe, secrets.frame, path, **options)
@@ -343,15 +343,16 @@ def test_the_log_of_a_former_geopackage_is_never_replayed(secrets, tmp_path, out
 
 STOPPED = """
 import sys, time
-import geotracs.cli, geotracs.release.file.sinks as sinks
-write = sinks.write
-def slowly(path, layout, tables, summary, **options):
+import geotracs.cli, geotracs.io.files as files
+from geotracs.io.streams import Stream
+write = files.write_stream
+def slowly(stream, path, **options):
     def first_then_wait():
-        yield next(tables)
+        yield next(stream.tables)
         print("written", flush=True)
         time.sleep(600)
-    write(path, layout, first_then_wait(), summary, **options)
-sinks.write = slowly
+    write(Stream(stream.layout, first_then_wait(), stream.summary), path, **options)
+files.write_stream = slowly
 geotracs.cli.main(sys.argv[1:])
 """
 

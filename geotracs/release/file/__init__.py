@@ -16,17 +16,19 @@ import pyproj
 import geotracs.core.randomness as randomness
 import geotracs.geo.tracks as frames
 import geotracs.io.files as files
+import geotracs.io.siblings as siblings
+import geotracs.io.wkb as wkb
 import geotracs.release.blocks as blocks
-import geotracs.release.file.sinks as sinks
-import geotracs.release.file.wkb as wkb
 import geotracs.release.plan as plans
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError, PrivacyWarning, quoted, sealed, warn
 from geotracs.geo.originals import Originals, coordinates, some_coordinates
+from geotracs.io.formats import format_named
+from geotracs.io.progress import bar
+from geotracs.io.streams import Source, Stream
 from geotracs.io.troubles import described, told
 from geotracs.release.file.release import Release, count
 from geotracs.release.file.sorting import sort_out_of_core
-from geotracs.release.file.sources import Source, open_source
 from geotracs.release.frame import release as release_frame
 from geotracs.release.request import Request
 
@@ -123,15 +125,9 @@ def perturb_file(
     dst = files.check_free(dst, overwrite=overwrite, folder=os.path.isdir(original))
     request = Request.of(eps, method, keep=keep, rng=rng, **arguments)
     reading = {"layer": layer, "x": x, "y": y, "crs": input_crs, "allow_remote": allow_remote}
-    with files.quiet_gdal(original, remote=allow_remote):
-        source = open_source(src, progress=progress, **reading)
-    if not sort and files.has_ending(source.path, files.CURVE) and not files.has_ending(dst, files.CURVE):
-        warn(
-            "The rows of a FlatGeobuf file are in the order of a curve through their locations, and so are those of "
-            "the release: their order tells where they were. Use --sort (sort=True), or release a .fgb file, which is "
-            "in the order of the reports.",
-            PrivacyWarning,
-        )
+    source = files.open_source(src, progress=progress, **reading)
+    if not sort:
+        _warn_of_order(source.path, dst)
     if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
         frame = files.read(src, **reading)
         with told(src, "perturbed"):
@@ -140,7 +136,7 @@ def perturb_file(
         return private.tracs.guarantee
     with (
         files.complete(dst) as unfinished,
-        files.quiet_gdal(original, "geotracs.release.file.sources", remote=allow_remote),
+        source.reading(),
         _sorted(source, request, temporary or original.parent, batch_rows or BATCH, progress, sort=sort) as source,
     ):
         return _stream(source, unfinished, request, batch_rows or BATCH, quote_formulas, workers, progress)
@@ -199,10 +195,11 @@ def _stream(
     plan = plans.make(request, sample, data=data, lengths=np.array([1]) if counted is None else counted.all())
     key = randomness.Key.fresh(randomness.source(request.rng))
     lines = bool(sample.geom_type.eq("LineString").any())
-    with blocks.bar(source.rows, progress, " rows") as advance:
+    with bar(source.rows, progress, " rows") as advance:
         release = Release(source, plan, key, rows, lines, counted, workers, advance)
         with closing(release.tables()) as tables:  # so that nothing is read any more when sorted rows are removed
-            sinks.write(target, release.layout, tables, release.summary, quote_formulas=quote_formulas)
+            stream = Stream(release.layout, tables, release.summary)
+            files.write_stream(stream, target, quote_formulas=quote_formulas)
     return release.guarantee()
 
 
@@ -211,11 +208,24 @@ def _check_apart(original: Path, dst: Path) -> None:
     here, there = original.resolve(), dst.resolve()
     if here.is_relative_to(there) or (os.path.exists(dst) and os.path.exists(original) and dst.samefile(original)):
         raise InputError("OUT is IN, or holds it: the original locations would be lost. Give another name.")
-    shapefiles = all(files.has_ending(path, files.SHAPEFILE) for path in (here, there))
-    if shapefiles and str(here.with_suffix("")).lower() == str(there.with_suffix("")).lower():
-        raise InputError("OUT is a part of the shapefile IN, whose locations would be lost. Give another name.")
+    for whole, part in ((here, there), (there, here)):
+        if siblings.is_part(part, whole):
+            name = format_named(whole).name
+            raise InputError(f"OUT is a part of the same {name} as IN, whose locations would be lost; rename it.")
     if os.path.isdir(original) and there.is_relative_to(here):
         raise InputError("OUT is inside the folder IN, where it would be read as a part of IN. Give another folder.")
+
+
+def _warn_of_order(src: Path, dst: Path) -> None:
+    """Warn if the rows of a release come in an order of the original locations."""
+    before, after = format_named(src), format_named(dst)
+    if before.order_tells and not after.order_tells:
+        warn(
+            f"The rows of a {before.name} file are in an order of their locations, and so are those of the release: "
+            f"their order tells where they were. Use --sort (sort=True), or release a {before.endings[0]} file, which "
+            "is in the order of the reports.",
+            PrivacyWarning,
+        )
 
 
 def _originals(source: Source, sample: gpd.GeoDataFrame, domain: Any, rows: int) -> Originals:
@@ -237,10 +247,8 @@ def _originals(source: Source, sample: gpd.GeoDataFrame, domain: Any, rows: int)
 def _fits(source: Source, rows: int) -> bool:
     if source.rows is not None:
         return source.rows <= rows
-    tables = source.tables(rows + 1)
-    fits = len(next(tables)) <= rows
-    tables.close()
-    return fits
+    with source.reading(), closing(source.tables(rows + 1)) as tables:
+        return len(next(tables)) <= rows
 
 
 __all__ = ["perturb_file"]

@@ -12,16 +12,16 @@ import pyproj
 import shapely
 
 import geotracs.geo.tracks as frames
+import geotracs.io.wkb as wkb
 import geotracs.release.blocks as blocks
-import geotracs.release.file.wkb as wkb
 from geotracs.core.digest import Digest
 from geotracs.core.guarantee import Guarantee
 from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
+from geotracs.io.progress import bar
+from geotracs.io.streams import Layout, Source, Summary
 from geotracs.io.troubles import told
 from geotracs.release.file.counts import Counts, keys
-from geotracs.release.file.sinks import Layout, Summary
-from geotracs.release.file.sources import Source
 from geotracs.release.plan import Plan
 
 
@@ -209,7 +209,7 @@ def read(
 def count(source: Source, trajectory: str | None, rows: int, progress: bool | None = None) -> Counts:
     """Go through a file to count the locations of each trajectory."""
     counts = Counts()
-    with blocks.bar(source.rows, progress, " rows", "Counting") as advance:
+    with bar(source.rows, progress, " rows", "Counting") as advance:
         for number, table in enumerate(source.tables(rows, [source.geometry, trajectory])):
             tracks = read(source, table, trajectory, first=number * rows)
             labels = _keys_of(tracks, table, trajectory)

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 import geotracs.geo.tracks as frames
-import geotracs.release.blocks as blocks
 from geotracs.errors import InputError
+from geotracs.io.progress import bar
+from geotracs.io.streams import Source
 from geotracs.release.file.counts import keys
 from geotracs.release.file.release import read
-from geotracs.release.file.sources import Source
 
 SAMPLE = 2**12
 """From how many rows of each batch the ranges are chosen."""
@@ -37,15 +37,16 @@ class Sorted(Source):
         """Remove the temporary files, which hold the original rows."""
         shutil.rmtree(self.folder)
 
-    def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
+    def pieces(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        """Yield the rows of one range after another."""
         for number, rows in enumerate(self.ranges):
             part = _Range(**{**_known(self), "path": _file(self.folder, number), "rows": rows})
             if self.batch < rows < cast(int, self.rows):
                 again = _deal(part, self.trajectory, self.time, part.path.with_suffix(""), self.batch)
-                yield from again._read(schema)
+                yield from again.pieces(schema)
                 again.remove()
             else:
-                table = pa.concat_tables([self.schema.empty_table(), *part._read(self.schema)]).unify_dictionaries()
+                table = pa.concat_tables([self.schema.empty_table(), *part.pieces(self.schema)]).unify_dictionaries()
                 order = np.lexsort(_columns(table, self.trajectory, self.time)[::-1])
                 yield table.take(pa.array(order)).select(schema.names)
 
@@ -54,7 +55,8 @@ class Sorted(Source):
 class _Range(Source):
     """A temporary file: a stream of Arrow's, of which nothing has to be held while it is written."""
 
-    def _read(self, schema: pa.Schema) -> Iterator[pa.Table]:
+    def pieces(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        """Yield the rows in the order in which they were written."""
         with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as stream:
             for batch in stream:
                 yield pa.Table.from_batches([batch]).select(schema.names)
@@ -86,7 +88,7 @@ def _deal(
     folder.mkdir()
     limits, total = _limits(source, trajectory, time, rows, progress)
     ranges, first = np.zeros(len(limits) + 1, dtype=np.int64), 0
-    with ExitStack() as stack, blocks.bar(total, progress, " rows", "Sorting") as advance:
+    with ExitStack() as stack, bar(total, progress, " rows", "Sorting") as advance:
         writers = [stack.enter_context(_writer(_file(folder, n), source.schema)) for n in range(len(ranges))]
         for table in source.tables(rows):
             if check:
@@ -107,7 +109,7 @@ def _limits(
 ) -> tuple[np.ndarray, int]:
     """Return where the ranges end, so that each holds about half as many rows as may be in memory, and all rows."""
     samples, total = [], 0
-    with blocks.bar(source.rows, progress, " rows", "Looking at the order") as advance:
+    with bar(source.rows, progress, " rows", "Looking at the order") as advance:
         for table in source.tables(rows, [name for name in (trajectory, time) if name is not None]):
             some = np.linspace(0, len(table) - 1, min(SAMPLE, len(table))).astype(np.int64)
             samples.append(_rough(_columns(table.take(pa.array(some)), trajectory, time, total + some)))

@@ -3,15 +3,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from geotracs.io import streams
 from geotracs.release import blocks
-from geotracs.release.file import sources
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Blocks of 50 locations, and files read 30 rows at a time, so that little data has many of both."""
     monkeypatch.setattr(blocks, "BLOCK", 50)
-    monkeypatch.setattr(sources, "READ", 30)
+    monkeypatch.setattr(streams, "READ", 30)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from geopandas.testing import assert_geodataframe_equal
 
 import geotracs
 from geotracs import InputError, PrivacyWarning, files
-from geotracs.release.file import perturb_file, sorting, sources
+from geotracs.release.file import perturb_file, sorting
 from tests.conftest import TOKYO
 from tests.release.file.streamed import COLUMNS, quiet
 
@@ -85,17 +85,17 @@ def test_sorting_with_few_files_open(people, tmp_path, monkeypatch):
     mixed = people.sample(frac=1, random_state=0)
     mixed["person"] = pd.Categorical(mixed["person"])
     mixed.to_parquet(tmp_path / "in.parquet", index=False)
-    source = sources.open_source(tmp_path / "in.parquet")
+    source = files.open_source(tmp_path / "in.parquet")
     done = sorting.sort_out_of_core(source, "person", "t", tmp_path / "work", 40)
     assert len(done.ranges) == 3
-    assert max(len(table) for table in done._read(done.schema)) <= 40 < max(done.ranges)
+    assert max(len(table) for table in done.pieces(done.schema)) <= 40 < max(done.ranges)
     found = pd.concat([table.to_pandas() for table in done.tables(100)])
     assert (found["person"] != found["person"].shift()).sum() == 10
     assert all(own.is_monotonic_increasing for _, own in found.groupby("person", observed=True)["t"])
     assert sorted(found["speed"]) == sorted(people["speed"])
     assert not [path for path in (tmp_path / "work").iterdir() if path.is_dir()]
     mixed.assign(person="one", t=1).to_parquet(tmp_path / "same.parquet", index=False)
-    source = sources.open_source(tmp_path / "same.parquet")
+    source = files.open_source(tmp_path / "same.parquet")
     done = sorting.sort_out_of_core(source, "person", "t", tmp_path / "again", 40)
     assert pd.concat([table.to_pandas() for table in done.tables(100)])["speed"].tolist() == mixed["speed"].tolist()
 
@@ -113,7 +113,7 @@ def test_sorting_names_bad_rows_by_their_number_in_the_file(people, tmp_path, co
 def test_sorting_by_time_alone_and_by_nothing(people, tmp_path):
     mixed = people.sample(frac=1, random_state=0).assign(t=lambda f: np.random.default_rng(1).permutation(len(f)))
     mixed.to_parquet(tmp_path / "in.parquet", index=False)
-    source = sources.open_source(tmp_path / "in.parquet")
+    source = files.open_source(tmp_path / "in.parquet")
     done = sorting.sort_out_of_core(source, None, "t", tmp_path / "work", 60)
     tables = list(done.tables(40))
     assert np.concatenate([table["t"] for table in tables]).tolist() == list(range(len(people)))

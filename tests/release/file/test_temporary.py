@@ -8,8 +8,7 @@ import time
 import pytest
 
 import geotracs
-from geotracs import InputError, PrivacyWarning
-from geotracs.release.file import sinks
+from geotracs import InputError, PrivacyWarning, files
 from tests.conftest import TOKYO
 from tests.helpers import TERMINAL, prepared
 
@@ -34,16 +33,16 @@ def run(folders, **arguments):
 
 def watch(folders, monkeypatch, *, fail=None):
     """Look at all folders when the sorted rows are on disk and the release is about to be written."""
-    seen, write = {}, sinks.write
+    seen, write = {}, files.write_stream
 
-    def look(target, layout, tables, *rest, **options):
+    def look(stream, target, **options):
         seen.update({p.relative_to(folders): p for p in folders.rglob("*")})
         seen["modes"] = [stat.S_IMODE(p.stat().st_mode) for p in folders.rglob("*.sorting")]
         if fail is not None:
             raise fail
-        return write(target, layout, tables, *rest, **options)
+        return write(stream, target, **options)
 
-    monkeypatch.setattr(sinks, "write", look)
+    monkeypatch.setattr(files, "write_stream", look)
     return seen
 
 
@@ -73,8 +72,8 @@ def test_sorted_rows_are_removed_on_every_way_out(folders, monkeypatch, fail):
 def test_sorted_rows_are_removed_when_the_command_is_stopped(folders):
     """`test_stopped` says that all signals do the same."""
     code = (
-        "import time, geotracs.release.file.sinks as sinks, geotracs.cli as cli\n"
-        "sinks.write = lambda *a, **k: (print('now', flush=True), time.sleep(60))\n"
+        "import time, geotracs.io.files as files, geotracs.cli as cli\n"
+        "files.write_stream = lambda *a, **k: (print('now', flush=True), time.sleep(60))\n"
         f"cli.main(['perturb', {str(folders / 'in' / 'tracks.parquet')!r}, {str(folders / 'out' / 'private.gpkg')!r}, "
         "'--eps', '4', '--method', 'tracs-d', '--domain', '139,35,140,36', '--trajectory', 'person', '--time', 't', "
         "'--keep', 'none', '--sort', '--batch-rows', '10'])\n"
