@@ -61,6 +61,11 @@ def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> g
     names = [str(column) for column in table.columns]
     if any(re.search(r"\d[.]\d{3}", name) or any(map(_is_number, re.split(r"[;|\t]", name))) for name in names):
         raise InputError("The CSV file seems to have no header line; add one that names the columns.")
+    if not isinstance(table.index, pd.RangeIndex):  # pandas takes what is too much for an index, and all columns shift
+        raise InputError(
+            "The lines of the CSV file have more columns than its first line names. Decimal commas must be quoted, or "
+            "points."
+        )
     (x, degrees), (y, _) = _coordinate(table, x, LONGITUDES, "x"), _coordinate(table, y, LATITUDES, "y")
     if crs is None and not degrees:
         raise InputError("The CSV file does not say its CRS; give it, e.g. --input-crs EPSG:32654.")

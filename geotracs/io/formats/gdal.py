@@ -133,11 +133,10 @@ class _Layer(Source):
             given["datetime_as_string"] = True
         with pyogrio.open_arrow(address(self.path), **given) as (_, reader):
             for batch in reader:
+                batch.validate(full=True)  # GDAL passes on damaged lengths, and texts not in the encoding that it says
                 rows += len(batch)
                 table = pa.Table.from_batches([batch]).select([*names, self.stored])
                 table = table.rename_columns([*names, self.geometry]).select(schema.names)
-                for name in (f.name for f in schema if pa.types.is_string(f.type)):
-                    table[name].validate(full=True)  # GDAL passes on what is not in the encoding that a file says
                 table = _with_times(table, schema) if self.as_text else table
                 yield streams.fitted(table.replace_schema_metadata(None), schema, self.path)
         self.format.check_all_read(self.path, rows)

@@ -45,7 +45,7 @@ class GeoParquet(Format):
 
     def read(self, path: Path, reading: Reading) -> gpd.GeoDataFrame:
         """Return a file, or all files of a folder, as a frame."""
-        parts = [gpd.read_parquet(part) for part in self.files(path)]
+        parts = [_checked(gpd.read_parquet(part)) for part in self.files(path)]
         if len(parts) == 1:
             return parts[0]
         return pd.concat(parts, ignore_index=all(isinstance(part.index, pd.RangeIndex) for part in parts))
@@ -101,6 +101,16 @@ class GeoParquet(Format):
         return all(part.is_file() and has_ending(part, (*self.endings, *BESIDE)) for part in path.iterdir())
 
 
+def _checked(frame: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
+    """Return the frame, if its texts are in UTF-8: pandas decodes them when they are shown, and quotes what fails."""
+    if isinstance(frame, gpd.GeoDataFrame):
+        columns = pd.DataFrame(frame.drop(columns=frame.geometry.name)).reset_index()
+        for _, column in columns.items():
+            if isinstance(column.dtype, pd.StringDtype):
+                pa.chunked_array(pa.array(column)).validate(full=True)
+    return frame
+
+
 def _has_files_deeper(path: Path) -> bool:
     deeper = [part.relative_to(path).parts for part in path.rglob("*.parquet")]
     return any(len(parts) > 1 and not parts[0].startswith((".", "_")) for parts in deeper)
@@ -119,6 +129,7 @@ class _Files(Source):
                 if missing:
                     raise InputError(f"{str(part)!r} has no column {missing[0]!r}, which the first file has.")
                 for batch in file.iter_batches(streams.READ, columns=schema.names):
+                    batch.validate(full=True)
                     table = pa.Table.from_batches([batch]).select(schema.names)
                     yield streams.fitted(self._plain(table).replace_schema_metadata(None), schema, part)
 

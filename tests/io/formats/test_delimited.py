@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import geotracs
-from geotracs import files
+from geotracs import InputError, files
 from geotracs.release.file import perturb_file
 from tests.release.file.streamed import COLUMNS, quiet, refused
 
@@ -42,3 +42,14 @@ def test_a_header_of_coordinates_is_not_quoted(tmp_path):
     for line in ("p1,POINT (139.7123 35.6123)", "p1,139.7123E,35.6123N"):
         (tmp_path / "in.csv").write_text(f"{line}\n{line}\n")
         refused(tmp_path, "no header line", "in.csv", x="lon")
+
+
+@pytest.mark.parametrize("rows", [None, 5])
+def test_lines_that_are_longer_than_the_header(tmp_path, rows):
+    """Decimal commas make two columns of one; pandas would shift all columns and make an index of the first."""
+    lines = [f"{row % 2},139,7{row},35,6{row}" for row in range(20)]
+    (tmp_path / "in.csv").write_text("\n".join(["person,lon,lat", *lines]))
+    with pytest.raises(InputError, match="more columns than its first line"):
+        files.read(tmp_path / "in.csv")
+    with pytest.raises(InputError, match="more columns than its first line"):
+        perturb_file(tmp_path / "in.csv", tmp_path / "out.csv", 4, batch_rows=rows, domain=(139, 35, 140, 36))

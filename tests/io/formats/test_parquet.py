@@ -1,6 +1,7 @@
 """GeoParquet files and folders of them: what they hold stays what it is, and damaged ones are refused."""
 
 import json
+import warnings
 
 import geopandas as gpd
 import numpy as np
@@ -169,3 +170,18 @@ def test_values_of_a_part_that_differs_are_not_quoted(people, tmp_path, sort):
         assert "35." not in str(caught.value)
         assert caught.value.__cause__ is None
         assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("rows", [None, 50])
+def test_texts_that_are_not_in_utf_8_are_refused_and_not_quoted(people, tmp_path, rows):
+    """pandas decodes them when they are shown, and quotes what it cannot decode."""
+    people["street"] = "Rue de la Paix"
+    people.to_parquet(tmp_path / "in.parquet", compression="none")
+    data = (tmp_path / "in.parquet").read_bytes()
+    assert b"Rue de la Paix" in data
+    (tmp_path / "in.parquet").write_bytes(data.replace(b"Rue de la Paix", b"Rue\xa0de la Paix"))
+    arguments = {"keep": ["street"], "batch_rows": rows, **COLUMNS}
+    for call in (files.read, lambda path: perturb_file(path, tmp_path / "out.parquet", 4, **arguments)):
+        with pytest.raises(InputError, match="UTF-8") as caught, warnings.catch_warnings(action="ignore"):
+            call(tmp_path / "in.parquet")
+        assert "Paix" not in str(caught.value)
