@@ -1,0 +1,181 @@
+"""Fit tokens to places: how many each place gets, and how many a window holds, for the smallest mean error.
+
+Made from public things only: the places, epsilon and, where there is one, a public prior. Of a set that is too large to
+be solved as it is, some places stand for all: they are the secrets of the problem, and what is reported. That costs
+little, because there are still many of them in a window.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geotracs.core.mechanisms.lattice import WORDS, exp_lower_bound
+from geotracs.core.mechanisms.tokens import token_threshold
+from geotracs.core.methods.convex_weights import Lists, Metric, Weights, descend, normalised
+from geotracs.core.methods.nearest import Neighbourhoods
+from geotracs.core.methods.token_windows import TokenWindows
+from geotracs.errors import InputError
+
+TOKENS = 2**31
+"""How many tokens the places get together, about."""
+ENTRIES = 2**19
+"""How many distances a problem that is solved holds; a large set of places is thinned until it fits."""
+MAX_DISTANCES = 2**26
+"""How many distances are looked at for one mean over the secrets."""
+LONGER = 3
+"""How much longer the lists of neighbours are than the neighbourhoods of `Nearest`."""
+STEPS, FIRST_STEP = 400, 0.5
+"""The descent: how many steps, and by how much the first of them changes weights."""
+MAX_EPS = 50.0
+"""Beyond, the tokens are those for this epsilon: each place has as many as a window."""
+DROPPED = 1e-4
+"""The share of the tokens that the lightest places may lose, which makes the windows shorter."""
+
+
+class Fitted(NamedTuple):
+    """Tokens for places, and what they are worth.
+
+    Attributes
+    ----------
+    weights : array of int, shape (m,)
+        The tokens of each place.
+    k : int
+        How many tokens a window holds.
+    error : float
+        The mean distance of reports, from the secrets that are the places, in the places' units; great circles of the
+        unit sphere where they lie on it. Of a large set by stand-ins.
+    nearest_error : float
+        The same for `Nearest`.
+    """
+
+    weights: np.ndarray
+    k: int
+    error: float
+    nearest_error: float
+
+
+def fit(points: np.ndarray, eps: float, prior: np.ndarray | None = None, *, on_sphere: bool = False) -> Fitted:
+    """Return the tokens with the smallest mean error, never worse than `Nearest` on the places themselves.
+
+    Parameters
+    ----------
+    points : array of shape (m, 2), or (m, 3) on the sphere
+        Where the places are; all different.
+    eps : float
+    prior : array of shape (m,), optional
+        How much each place counts as a secret; by default they all count once.
+    on_sphere : bool
+        Whether the places are points of the unit sphere, and distances those along it.
+
+    Examples
+    --------
+    >>> fitted = fit(np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [9.0, 0.0]]), 1.0)
+    >>> bool(fitted.error < fitted.nearest_error)
+    True
+    """
+    m, metric = len(points), Metric(on_sphere)
+    masses = _masses(prior, m)
+    if m == 1:
+        return Fitted(np.ones(1, dtype=np.int64), 1, 0.0, 0.0)
+    size = int(Neighbourhoods(points).size(eps))
+    plain = Fitted(np.ones(m, dtype=np.int64), size, 0.0, 0.0)
+    odds = float(exp_lower_bound(min(eps, MAX_EPS)) - 1)
+    found = _in_tokens(_solved(points, masses, odds, size, metric))
+    trial = _strata(points, masses, max(2048, MAX_DISTANCES // m))
+    errors = [mean_error(points, fitted, eps, trial, metric) for fitted in (found, plain)]
+    better = found if errors[0] < errors[1] else plain
+    return better._replace(error=min(errors), nearest_error=errors[1])
+
+
+class Secrets(NamedTuple):
+    """Places that stand for all, and how much each counts."""
+
+    which: np.ndarray
+    masses: np.ndarray
+    cell: np.ndarray
+    """For each place of the set, which of them stands for it."""
+
+
+def mean_error(points: np.ndarray, fitted: Fitted, eps: float, secrets: Secrets, metric: Metric) -> float:
+    """Return the mean distance of the reports from these secrets, by the integers that are drawn."""
+    weights, total = fitted.weights, int(fitted.weights.sum())
+    inside = token_threshold(eps, fitted.k, total) / WORDS
+    owners = np.flatnonzero(weights)
+    means = metric.means(points[secrets.which], secrets.masses, points[owners])
+    windows, error = TokenWindows(points, weights, fitted.k), 0.0
+    for part in windows.parts(len(secrets.which)):
+        found = windows.around(secrets.which[part])
+        row = (found.ends - 1) // fitted.k
+        near = metric.between(points[secrets.which[part]][row], points[found.members])
+        error += float((near * found.taken * secrets.masses[part][row]).sum())
+    return inside * error / fitted.k + (1 - inside) * float((means * weights[owners]).sum()) / total
+
+
+def _masses(prior: np.ndarray | None, m: int) -> np.ndarray:
+    masses = np.ones(m) if prior is None else np.asarray(prior, dtype=np.float64)
+    if masses.shape != (m,) or not np.all(masses >= 0) or not 0 < masses.sum() < np.inf:
+        raise InputError(f"`prior` must hold a finite number >= 0 for each of {m:,} places, and not only zeros.")
+    return masses / masses.sum()
+
+
+def _solved(points: np.ndarray, masses: np.ndarray, odds: float, size: int, metric: Metric) -> Weights:
+    """Return the best weights of all places."""
+    m = len(points)
+    length = min(m, LONGER * size + 8)
+    some = _strata(points, masses, m if m * length <= ENTRIES else int(np.sqrt(ENTRIES * m / length)))
+    count, stand_ins = len(some.which), points[some.which]
+    means = _means(points, masses, stand_ins, metric)
+    lists = Lists(stand_ins, some.masses, stand_ins, means, length * count // m + 8, metric)
+    start = Weights(np.bincount(some.cell, minlength=count).astype(np.float64), float(size))
+    own, weights = descend(lists, normalised(start, odds), odds, STEPS, FIRST_STEP)
+    return _for_all(m, some.which[own], weights)
+
+
+def _means(points: np.ndarray, masses: np.ndarray, candidates: np.ndarray, metric: Metric) -> np.ndarray:
+    """Return the mean distance of candidates from all places, or of some that stand for them."""
+    some = _strata(points, masses, max(1024, MAX_DISTANCES // len(candidates)))
+    return metric.means(points[some.which], some.masses, candidates)
+
+
+def _for_all(m: int, which: np.ndarray, weights: Weights) -> Weights:
+    every = np.zeros(m)
+    every[which] = weights.w
+    return Weights(every, weights.window)
+
+
+def _strata(points: np.ndarray, masses: np.ndarray, count: int) -> Secrets:
+    """Cut the set into cells of about as many places each, and take the middle place of each cell."""
+    m = len(points)
+    if count >= m:
+        return Secrets(np.arange(m), masses, np.arange(m))
+    cells, pending = [], [(np.arange(m), count)]
+    while pending:
+        own, share = pending.pop()
+        if share == 1:
+            cells.append(own)
+            continue
+        at = points[own]
+        along = at[:, int(np.argmax(at.max(axis=0) - at.min(axis=0)))]
+        own = own[np.argsort(along, kind="stable")]
+        first = share // 2
+        cut = len(own) * first // share
+        pending += [(own[:cut], first), (own[cut:], share - first)]
+    cell = np.empty(m, dtype=np.int64)
+    cell[np.concatenate(cells)] = np.repeat(np.arange(count), [len(own) for own in cells])
+    which = np.array([own[_middle(points[own])] for own in cells])
+    return Secrets(which, np.bincount(cell, weights=masses, minlength=count), cell)
+
+
+def _middle(at: np.ndarray) -> int:
+    return int(np.argmin(((at - at.mean(axis=0)) ** 2).sum(axis=1)))
+
+
+def _in_tokens(weights: Weights) -> Fitted:
+    """Return the weights as whole numbers, without the lightest places."""
+    order = np.argsort(weights.w, kind="stable")
+    light = order[np.cumsum(weights.w[order]) < DROPPED * weights.w.sum()]
+    kept = weights.w.copy()
+    kept[light] = 0
+    scale = TOKENS / kept.sum()
+    tokens = np.floor(kept * scale + 0.5).astype(np.int64)
+    return Fitted(tokens, min(max(int(weights.window * scale + 0.5), 1), int(tokens.sum())), 0.0, 0.0)
