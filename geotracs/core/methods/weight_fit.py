@@ -11,21 +11,23 @@ import numpy as np
 
 from geotracs.core.mechanisms.lattice import WORDS, exp_lower_bound
 from geotracs.core.mechanisms.tokens import token_threshold
-from geotracs.core.methods.convex_weights import Lists, Metric, Weights, descend, normalised
+from geotracs.core.methods.convex_weights import Lists, Metric, Weights, descend, normalised, parts
 from geotracs.core.methods.nearest import Neighbourhoods
 from geotracs.core.methods.token_windows import TokenWindows
 from geotracs.errors import InputError
 
 TOKENS = 2**31
 """How many tokens the places get together, about."""
-ENTRIES = 2**19
+ENTRIES = 2**18
 """How many distances a problem that is solved holds; a large set of places is thinned until it fits."""
 MAX_DISTANCES = 2**26
 """How many distances are looked at for one mean over the secrets."""
 LONGER = 3
 """How much longer the lists of neighbours are than the neighbourhoods of `Nearest`."""
-STEPS, FIRST_STEP = 400, 0.5
-"""The descent: how many steps, and by how much the first of them changes weights."""
+MIN_STEPS, MAX_STEPS, WORK = 400, 2000, 2**25
+"""How many steps a descent has: as many as look at this many distances in all, within bounds."""
+FIRST_STEP = 0.5
+"""By how much the first step changes weights."""
 MAX_EPS = 50.0
 """Beyond, the tokens are those for this epsilon: each place has as many as a window."""
 DROPPED = 1e-4
@@ -78,13 +80,14 @@ def fit(points: np.ndarray, eps: float, prior: np.ndarray | None = None, *, on_s
     if m == 1:
         return Fitted(np.ones(1, dtype=np.int64), 1, 0.0, 0.0)
     size = int(Neighbourhoods(points).size(eps))
-    plain = Fitted(np.ones(m, dtype=np.int64), size, 0.0, 0.0)
     odds = float(exp_lower_bound(min(eps, MAX_EPS)) - 1)
-    found = _in_tokens(_solved(points, masses, odds, size, metric))
-    trial = _strata(points, masses, max(2048, MAX_DISTANCES // m))
-    errors = [mean_error(points, fitted, eps, trial, metric) for fitted in (found, plain)]
-    better = found if errors[0] < errors[1] else plain
-    return better._replace(error=min(errors), nearest_error=errors[1])
+    tokens, k = in_tokens(_solved(points, masses, odds, size, metric))
+    trial = stand_ins(points, masses, max(1024, MAX_DISTANCES // m))
+    error = mean_error(points, tokens, k, eps, trial, metric)
+    nearest = _nearest_error(points, size, eps, trial, metric)
+    if error < nearest:
+        return Fitted(tokens, k, error, nearest)
+    return Fitted(np.ones(m, dtype=np.int64), size, nearest, nearest)
 
 
 class Secrets(NamedTuple):
@@ -96,19 +99,31 @@ class Secrets(NamedTuple):
     """For each place of the set, which of them stands for it."""
 
 
-def mean_error(points: np.ndarray, fitted: Fitted, eps: float, secrets: Secrets, metric: Metric) -> float:
+def mean_error(points: np.ndarray, tokens: np.ndarray, k: int, eps: float, secrets: Secrets, metric: Metric) -> float:
     """Return the mean distance of the reports from these secrets, by the integers that are drawn."""
-    weights, total = fitted.weights, int(fitted.weights.sum())
-    inside = token_threshold(eps, fitted.k, total) / WORDS
-    owners = np.flatnonzero(weights)
-    means = metric.means(points[secrets.which], secrets.masses, points[owners])
-    windows, error = TokenWindows(points, weights, fitted.k), 0.0
+    windows, near = TokenWindows(points, tokens, k), 0.0
     for part in windows.parts(len(secrets.which)):
         found = windows.around(secrets.which[part])
-        row = (found.ends - 1) // fitted.k
-        near = metric.between(points[secrets.which[part]][row], points[found.members])
-        error += float((near * found.taken * secrets.masses[part][row]).sum())
-    return inside * error / fitted.k + (1 - inside) * float((means * weights[owners]).sum()) / total
+        row = (found.ends - 1) // k
+        distance = metric.between(points[secrets.which[part]][row], points[found.members])
+        near += float((distance * found.taken * secrets.masses[part][row]).sum())
+    owners = np.flatnonzero(tokens)
+    means = metric.means(points[secrets.which], secrets.masses, points[owners])
+    total = int(tokens.sum())
+    inside = token_threshold(eps, k, total) / WORDS
+    return inside * near / k + (1 - inside) * float((means * tokens[owners]).sum()) / total
+
+
+def _nearest_error(points: np.ndarray, size: int, eps: float, secrets: Secrets, metric: Metric) -> float:
+    """Return the same for one token each, where no window needs to be in order."""
+    near = far = 0.0
+    for part in parts(len(secrets.which), len(points)):
+        distance = metric.between(points[secrets.which[part], None], points)
+        far += float((distance.sum(axis=1) * secrets.masses[part]).sum())
+        distance = np.partition(distance, size - 1, axis=1)[:, :size]
+        near += float((distance.sum(axis=1) * secrets.masses[part]).sum())
+    inside = token_threshold(eps, size, len(points)) / WORDS
+    return inside * near / size + (1 - inside) * far / len(points)
 
 
 def _masses(prior: np.ndarray | None, m: int) -> np.ndarray:
@@ -122,29 +137,30 @@ def _solved(points: np.ndarray, masses: np.ndarray, odds: float, size: int, metr
     """Return the best weights of all places."""
     m = len(points)
     length = min(m, LONGER * size + 8)
-    some = _strata(points, masses, m if m * length <= ENTRIES else int(np.sqrt(ENTRIES * m / length)))
-    count, stand_ins = len(some.which), points[some.which]
-    means = _means(points, masses, stand_ins, metric)
-    lists = Lists(stand_ins, some.masses, stand_ins, means, length * count // m + 8, metric)
+    some = stand_ins(points, masses, m if m * length <= ENTRIES else int(np.sqrt(ENTRIES * m / length)))
+    count, at = len(some.which), points[some.which]
+    lists = Lists(at, some.masses, at, _means(points, masses, at, metric), length * count // m + 8, metric)
     start = Weights(np.bincount(some.cell, minlength=count).astype(np.float64), float(size))
-    own, weights = descend(lists, normalised(start, odds), odds, STEPS, FIRST_STEP)
-    return _for_all(m, some.which[own], weights)
+    steps = min(max(MIN_STEPS, WORK // lists.order.size), MAX_STEPS)
+    own, weights = descend(lists, normalised(start, odds), odds, steps, FIRST_STEP)
+    every = np.zeros(m)
+    every[some.which[own]] = weights.w
+    return Weights(every, weights.window)
 
 
 def _means(points: np.ndarray, masses: np.ndarray, candidates: np.ndarray, metric: Metric) -> np.ndarray:
     """Return the mean distance of candidates from all places, or of some that stand for them."""
-    some = _strata(points, masses, max(1024, MAX_DISTANCES // len(candidates)))
+    some = stand_ins(points, masses, max(1024, MAX_DISTANCES // len(candidates)))
     return metric.means(points[some.which], some.masses, candidates)
 
 
-def _for_all(m: int, which: np.ndarray, weights: Weights) -> Weights:
-    every = np.zeros(m)
-    every[which] = weights.w
-    return Weights(every, weights.window)
+def stand_ins(points: np.ndarray, masses: np.ndarray, count: int) -> Secrets:
+    """Cut the set into cells of about as many places each, and let the middle place of each stand for it.
 
-
-def _strata(points: np.ndarray, masses: np.ndarray, count: int) -> Secrets:
-    """Cut the set into cells of about as many places each, and take the middle place of each cell."""
+    >>> places = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [7.0, 0.0], [8.0, 0.0], [9.0, 0.0]])
+    >>> stand_ins(places, np.full(6, 1 / 6), 2).which.tolist()
+    [4, 1]
+    """
     m = len(points)
     if count >= m:
         return Secrets(np.arange(m), masses, np.arange(m))
@@ -170,12 +186,16 @@ def _middle(at: np.ndarray) -> int:
     return int(np.argmin(((at - at.mean(axis=0)) ** 2).sum(axis=1)))
 
 
-def _in_tokens(weights: Weights) -> Fitted:
-    """Return the weights as whole numbers, without the lightest places."""
+def in_tokens(weights: Weights) -> tuple[np.ndarray, int]:
+    """Return the weights as whole numbers, without the lightest places, and the window.
+
+    >>> tokens, k = in_tokens(Weights(np.array([0.5, 0.25, 0.25]), 0.75))
+    >>> tokens / TOKENS, k / TOKENS
+    (array([0.5 , 0.25, 0.25]), 0.75)
+    """
     order = np.argsort(weights.w, kind="stable")
-    light = order[np.cumsum(weights.w[order]) < DROPPED * weights.w.sum()]
     kept = weights.w.copy()
-    kept[light] = 0
+    kept[order[np.cumsum(weights.w[order]) < DROPPED * weights.w.sum()]] = 0
     scale = TOKENS / kept.sum()
     tokens = np.floor(kept * scale + 0.5).astype(np.int64)
-    return Fitted(tokens, min(max(int(weights.window * scale + 0.5), 1), int(tokens.sum())), 0.0, 0.0)
+    return tokens, min(max(int(weights.window * scale + 0.5), 1), int(tokens.sum()))

@@ -14,8 +14,8 @@ from geotracs.core.places import on_sphere
 from geotracs.core.randomness import Source
 
 LEVELS = 0.125 * np.cumprod(np.r_[1.0, np.full(40, 1.189207115002721)])
-"""Epsilons that tokens are fitted for where locations have many: four to an octave, from 1/8 to 128. Below the first, the
-best tokens hardly change."""
+"""Epsilons that tokens are fitted for where locations have many: four to an octave, from 1/8 to 128. Below the first,
+the best tokens hardly change."""
 MAX_DISTINCT = 4
 """Up to this many different epsilons each get tokens of their own."""
 
