@@ -21,6 +21,8 @@ from scipy.spatial import cKDTree
 
 CHUNK = 2**17
 """How many distances are worked on at a time: few enough to stay in the processor's cache."""
+MAX_LISTED = 2**22
+"""How many neighbours are listed in all; longer lists are not made."""
 SHRINK = 5.0
 """The steps of a descent shrink to exp(-SHRINK) of the first."""
 MOMENTUM = 0.7
@@ -70,6 +72,8 @@ class Lists:
         metric: "Metric",
     ) -> None:
         self.secrets, self.masses, self.candidates, self.means, self.metric = secrets, masses, candidates, means, metric
+        every = np.concatenate([secrets, candidates])
+        self._far = float(metric.between(every.min(axis=0), every.max(axis=0)))
         self._reach = min(length, len(candidates))
         self._list(self._reach)
 
@@ -84,21 +88,32 @@ class Lists:
         for part in parts(s, self._reach):
             order, distance = self.order[part, : self._reach], self.distance[part, : self._reach]
             up_to = np.cumsum(np.take(weights.w, order), axis=1)
-            if self._reach < c and up_to[:, -1].min() < weights.window:
-                self._look(2 * self._reach)
-                return self.gradient(weights, odds)
             inside = up_to < weights.window
-            inside[:, -1] = False  # of a window of everything the last place is the edge, whatever rounding says
+            if self._reach == c:
+                inside[:, -1] = False  # of a window of everything the last place is the edge, whatever rounding says
+            elif inside[:, -1].any() and self._grow():
+                return self.gradient(weights, odds)
             counts = inside.sum(axis=1)
-            edges[part] = edge = distance[np.arange(len(order)), counts]
+            edge = distance[np.arange(len(order)), np.minimum(counts, self._reach - 1)]
+            edges[part] = edge = np.where(inside[:, -1], self._far, edge)
             gain = (edge[:, None] - distance) * self.masses[part, None]
             saved += np.bincount(order[inside], weights=gain[inside], minlength=c)
             reached = max(reached, int(counts.max()))
         self._look(min(self._reach, reached + reached // 4 + 8))
-        self.edges = edges
         slopes = self.means - odds * saved
         level = (self.masses * edges).sum()
         return Gradient((weights.w * slopes).sum() + odds * weights.window * level, slopes, level)
+
+    def _grow(self) -> bool:
+        """Look at twice as many of each list; not if they grow too long in all.
+
+        Windows that run short are then filled from as far as can be: what is minimised is an upper bound, as convex.
+        """
+        reach = min(2 * self._reach, len(self.candidates))
+        if reach > self.order.shape[1] and reach * len(self.secrets) > MAX_LISTED:
+            return False
+        self._look(reach)
+        return True
 
     def _look(self, reach: int) -> None:
         """Look at so many of each list, and make the lists longer if need be."""

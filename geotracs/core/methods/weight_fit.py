@@ -22,10 +22,16 @@ ENTRIES = 2**18
 """How many distances a problem that is solved holds; a large set of places is thinned until it fits."""
 MAX_DISTANCES = 2**26
 """How many distances are looked at for one mean over the secrets."""
+MIN_INSIDE = 16
+"""How many stand-ins there are at least for the places of a neighbourhood, however many they are in all."""
+MAX_STAND_INS = 2**17
+"""But not more than so many."""
 LONGER = 3
 """How much longer the lists of neighbours are than the neighbourhoods of `Nearest`."""
 MIN_STEPS, MAX_STEPS, WORK = 400, 2000, 2**25
 """How many steps a descent has: as many as look at this many distances in all, within bounds."""
+FEW_STEPS = 150
+"""How many it has where more stand-ins are needed than there is room for."""
 FIRST_STEP = 0.5
 """By how much the first step changes weights."""
 MAX_EPS = 50.0
@@ -137,11 +143,14 @@ def _solved(points: np.ndarray, masses: np.ndarray, odds: float, size: int, metr
     """Return the best weights of all places."""
     m = len(points)
     length = min(m, LONGER * size + 8)
-    some = stand_ins(points, masses, m if m * length <= ENTRIES else int(np.sqrt(ENTRIES * m / length)))
+    fits = m if m * length <= ENTRIES else int(np.sqrt(ENTRIES * m / length))
+    some = stand_ins(points, masses, max(fits, min(MIN_INSIDE * m // size, MAX_STAND_INS)))
     count, at = len(some.which), points[some.which]
     lists = Lists(at, some.masses, at, _means(points, masses, at, metric), length * count // m + 8, metric)
     start = Weights(np.bincount(some.cell, minlength=count).astype(np.float64), float(size))
-    steps = min(max(MIN_STEPS, WORK // lists.order.size), MAX_STEPS)
+    steps = int(np.clip(WORK // lists.order.size, MIN_STEPS, MAX_STEPS))
+    if lists.order.size > 2 * ENTRIES:
+        steps = FEW_STEPS
     own, weights = descend(lists, normalised(start, odds), odds, steps, FIRST_STEP)
     every = np.zeros(m)
     every[some.which[own]] = weights.w

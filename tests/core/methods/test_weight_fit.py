@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from geotracs import InputError
+from geotracs.core.methods import convex_weights
 from geotracs.core.methods import weight_fit as module
 from geotracs.core.methods.convex_weights import Lists, Metric, Weights, normalised
 from geotracs.core.methods.weight_fit import fit, mean_error, stand_ins
@@ -69,6 +70,22 @@ def test_objective_is_convex_and_its_gradient_is_right():
         assert there.error >= here.error + along - 1e-12
         near = Weights(one.w + 1e-9 * (other.w - one.w), one.window + 1e-9 * (other.window - one.window))
         assert (lists.gradient(near, odds).error - here.error) / 1e-9 == pytest.approx(along, abs=1e-5)
+
+
+def test_lists_that_may_not_grow_give_an_upper_bound(monkeypatch):
+    places, odds = clustered(80, 12), 5.0
+    arguments = (places, np.full(80, 1 / 80), places, distances(places).mean(axis=0), 8, PLANE)
+    long = Lists(*arguments)
+    weights = [normalised(Weights(np.random.default_rng(s).random(80), 3.0 * s), odds) for s in range(1, 9)]
+    exact = [long.gradient(one, odds).error for one in weights]
+    monkeypatch.setattr(convex_weights, "MAX_LISTED", 0)
+    short = Lists(*arguments)
+    bounds = [short.gradient(one, odds).error for one in weights]
+    assert short.order.shape == (80, 8)
+    assert np.all(np.array(bounds) >= np.array(exact) - 1e-12)
+    assert bounds[-1] > exact[-1]
+    fitted = fit(places, 2.0)
+    assert fitted.error <= fitted.nearest_error
 
 
 def test_lowest_slope_is_a_lower_bound_for_all_methods():
