@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geotracs.core.budget import check_eps
-from geotracs.core.mechanisms.lattice import CELLS, WORDS, blocks, exp_lower_bound, not_below, some, uniform
+from geotracs.core.mechanisms.lattice import CELLS, WORDS, at_least, blocks, exp_lower_bound, take_or_scalar, uniform
 from geotracs.core.randomness import Source
 from geotracs.errors import InputError
 
@@ -85,7 +85,7 @@ class Tokens:
         draws = np.empty(n, dtype=np.int64)
         for part in blocks(n):
             size = part.stop - part.start
-            outside = not_below(some(threshold, part), size, rng)
+            outside = at_least(take_or_scalar(threshold, part), size, rng)
             draws[part] = uniform(inside, size, rng)
             draws[part][outside] = uniform(everywhere, len(outside), rng).astype(np.int64) + self.k
         return draws

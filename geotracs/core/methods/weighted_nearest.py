@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from geotracs.core.domains import Domain, Globe
+from geotracs.core.domains import Domain
 from geotracs.core.mechanisms.tokens import Tokens
 from geotracs.core.methods.base import PlaceMethod
 from geotracs.core.methods.token_windows import TokenWindows
@@ -47,7 +47,7 @@ class WeightedNearest(PlaceMethod):
 
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> "TokenTables":
         """Return the tokens and windows of these places; on the globe distances are great circles."""
-        globe = isinstance(domain, Globe)
+        globe = domain is not None and domain.in_degrees
         points = on_sphere(places) if globe else places
         return TokenTables(points, [(e, fit(points, e, on_sphere=globe)) for e in levels(eps)])
 
