@@ -35,6 +35,7 @@ CORE = [
     "domains",
     "places",
     "methods",
+    "optimum",
 ]
 """The same within the first."""
 
