@@ -12,7 +12,7 @@ from geotracs.core.mechanisms.codebook import CHUNK, Codebook
 from geotracs.core.methods.spaces import Space, squares
 from geotracs.core.randomness import Source
 
-BINS = 4096
+BINS = 2**14
 """Into how many equal bins each axis is cut; every cell of the table is some of them."""
 BY_TREE = 48
 """Up to this many neighbours are found through a tree, more by looking at all codewords."""

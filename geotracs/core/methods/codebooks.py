@@ -14,14 +14,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from geotracs.core.domains import Domain
 from geotracs.core.methods.book import BINS, Book, nearest
+from geotracs.core.methods.codebook_starts import by_weights
 from geotracs.core.methods.spaces import Space, squares
 from geotracs.errors import DomainError
 
 FORMAT = 1
 """Counts the ways of fitting: whoever changes a result raises it, so that no book of another way is taken."""
+FEW_UP_TO = 5.0
+"""Up to this epsilon there are few codewords, windows of several sizes are tried, and codewords start in two ways."""
 LARGEST = 10.0
 """Beyond this epsilon `joint` is within 2.5% of the optimum, and no codebook is fitted."""
 SMALLEST = 2.0**-4
@@ -38,7 +42,7 @@ ROUNDS = 14
 """How often the two half steps alternate..."""
 TRIED = 5
 """...after so many rounds for each size of the windows that is tried where there are few codewords."""
-MAX_ROUNDS = ROUNDS + 6 * TRIED
+MAX_ROUNDS = ROUNDS + 8 * TRIED
 """How many rounds a fit takes at most."""
 SIZES = (0.8, 1.0, 1.25)
 """The sizes that are tried, as multiples of a first guess; beyond the first and the last, if one of them is best."""
@@ -99,7 +103,7 @@ def stand_ins(domain: Domain, at: float) -> StandIns:
     """Return the points from which a codebook is fitted, and how many codewords it has."""
     few = _spread(domain, 8 * FEW)
     share = _guess(Space.of(domain, few), few, np.expm1(at))
-    m = int(np.clip(2.0 ** np.rint(np.log2(PER_WINDOW / share)), FEW, MANY))
+    m = int(np.clip(2.0 ** np.rint(np.log2(PER_WINDOW / share)), FEW, FEW if at <= FEW_UP_TO else MANY))
     points = _spread(domain, max(STAND_INS * m, FEWEST_STAND_INS))
     return StandIns(points, share, min(m, len(points)))
 
@@ -108,7 +112,7 @@ def make(domain: Domain, given: StandIns, at: float, progress: Progress | None =
     """Return the codebook that is fitted to these stand-ins."""
     points, share, m = given
     space = Space.of(domain, points)
-    fitting = _Fitting(domain, space, space.embed(points), float(np.expm1(at)), progress or (lambda _: None))
+    fitting = _Fitting.of(domain, space, space.embed(points), float(np.expm1(at)), progress or (lambda _: None))
     state = fitting.start(m, int(np.clip(round(share * m), 1, m)))
     state = fitting.with_best_size(state)
     state = fitting.improve(state, ROUNDS)
@@ -156,6 +160,13 @@ class _Fitting:
     points: np.ndarray
     odds: float
     progress: Progress
+    soft: float
+    """How near a location pulls at most: a part of how far they are apart, so that codewords do not stick to one."""
+
+    @classmethod
+    def of(cls, domain: Domain, space: Space, points: np.ndarray, odds: float, progress: Progress) -> "_Fitting":
+        apart = cKDTree(points).query(points, k=2)[0][:, 1] if len(points) > 1 else np.zeros(1)
+        return cls(domain, space, points, odds, progress, max(0.3 * float(np.median(apart)), 1e-7))
 
     def start(self, m: int, k: int) -> _State:
         """Return codewords that lie as the locations do: the first points of a sequence that is even at any length."""
@@ -165,16 +176,19 @@ class _Fitting:
         """Return the state with the best size of the windows: tried where codewords move much, else looked up."""
         if len(state.at) > FEW:
             return self._looked_up(self.improve(state, TRIED))
-        tried: dict[int, _State] = {}
+        starts = [(start, self.improve(start, TRIED)) for start in (state, self._weighted(state))]
+        start, improved = min(starts, key=lambda both: both[1].error)
+        tried = {start.k: improved}
         for times in SIZES:
-            self._try(tried, state, state.k * times)
+            self._try(tried, start, start.k * times)
         for _ in range(2):
             best = min(tried, key=lambda k: tried[k].error)
             if best == min(tried):
-                self._try(tried, state, best * SIZES[0])
+                self._try(tried, start, best * SIZES[0])
             elif best == max(tried):
-                self._try(tried, state, best * SIZES[-1])
-        self._try(tried, state, _lowest({k: found.error for k, found in tried.items()}))
+                self._try(tried, start, best * SIZES[-1])
+        self._try(tried, start, _lowest({k: found.error for k, found in tried.items()}))
+        self._try(tried, start, self._looked_up(min(tried.values(), key=lambda found: found.error)).k)
         return min(tried.values(), key=lambda found: found.error)
 
     def improve(self, state: _State, rounds: int) -> _State:
@@ -184,6 +198,14 @@ class _Fitting:
             state = self._state(self.space.move(state.at, STRIDE * steps), state.k, error)
             self.progress(1)
         return state
+
+    def _weighted(self, state: _State) -> _State:
+        """Return codewords that lie as weights say that are best for one of some sizes of the windows."""
+        m, share = len(state.at), state.k / len(state.at)
+        shares = sorted({share, float(np.sqrt(share / 2)), 0.5})
+        starts = [by_weights(self.space, self.points, m, part, self.odds) for part in shares]
+        best = int(np.argmin([error for _, error in starts]))
+        return self._state(starts[best][0], int(np.clip(round(shares[best] * m), 1, m)), np.inf)
 
     def _try(self, tried: dict[int, _State], state: _State, size: float) -> None:
         k = int(np.clip(round(size), 1, len(state.at)))
@@ -209,7 +231,7 @@ class _Fitting:
 
     def _dense(self, state: _State) -> tuple[np.ndarray, float]:
         """Return Weiszfeld's steps and the mean error, looking at all locations and codewords."""
-        at, k, soft = state.at, state.k, 0.25 / np.sqrt(len(self.points))
+        at, k = state.at, state.k
         pull, weight, error = np.zeros(at.shape), np.zeros(len(at)), 0.0
         step = max(1, ENTRIES // len(at))
         for first in range(0, len(self.points), step):
@@ -218,7 +240,7 @@ class _Fitting:
             farthest = np.partition(square, k - 1, axis=1)[:, k - 1 : k]
             counts = np.where(square <= farthest, 1 + self.odds, 1.0)
             error += float((counts * self.space.lengths(square)).sum())
-            towards, nearness = self.space.pull(at.T[:, None, :], some.T[:, :, None], soft)
+            towards, nearness = self.space.pull(at.T[:, None, :], some.T[:, :, None], self.soft)
             for axis, part in enumerate(towards):
                 pull[:, axis] += (counts * part).sum(axis=0)
             weight += (counts * nearness).sum(axis=0)
@@ -228,13 +250,13 @@ class _Fitting:
         """Return the same, looking at windows and, for all locations, at fewer points that stand for them."""
         at, m = state.at, len(state.at)
         pull, weight, error = self._of_all(at)
-        soft, each = 0.25 / np.sqrt(len(self.points)), self.odds / len(self.points)
+        each = self.odds / len(self.points)
         windows = nearest(self.points, at, state.k)
         step = max(1, ENTRIES // state.k)
         for first in range(0, len(self.points), step):
             some, own = self.points[first : first + step], windows[first : first + step].ravel()
             others = np.repeat(some, state.k, axis=0)
-            towards, nearness = self.space.pull(at[own].T, others.T, soft)
+            towards, nearness = self.space.pull(at[own].T, others.T, self.soft)
             error += each * float(self.space.lengths(((at[own] - others) ** 2).sum(axis=1)).sum())
             for axis, part in enumerate(towards):
                 pull[:, axis] += each * np.bincount(own, part, minlength=m)
@@ -244,11 +266,12 @@ class _Fitting:
     def _of_all(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Return how all locations pull each codeword, each of them counted as a part of one."""
         few = self.points[: max(FEW, DISTANCES // len(at))]
+        soft = 2 * self.soft * float(np.sqrt(len(self.points) / len(few)))
         pull, weight, error = np.zeros(at.shape), np.zeros(len(at)), 0.0
         step = max(1, ENTRIES // len(few))
         for first in range(0, len(at), step):
             part = slice(first, first + step)
-            towards, nearness = self.space.pull(at[part].T[:, :, None], few.T[:, None, :], 0.5 / np.sqrt(len(few)))
+            towards, nearness = self.space.pull(at[part].T[:, :, None], few.T[:, None, :], soft)
             error += float((1 / nearness).sum()) / len(few)
             for axis, directions in enumerate(towards):
                 pull[part, axis] = directions.mean(axis=1)
