@@ -27,6 +27,7 @@ ORDER = [
 CORE = [
     "randomness",
     "budget",
+    "cache",
     "guarantee",
     "digest",
     "lengths",

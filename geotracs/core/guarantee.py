@@ -14,8 +14,9 @@ class Guarantee:
     """What a release promises, read from ``attrs["tracs"]``; plain JSON values only.
 
     ``print(guarantee)`` gives sentences for a report. ``over`` says what the method drew from: the "region", or the
-    "places" of a public set; ``caveat`` what its guarantee lacks; ``digest`` recognises the released locations. Of a
-    dask frame the number of ``locations``, that of the ``longest`` trajectory and the digest are not known: None.
+    "places" of a public set; ``caveat`` what its guarantee lacks; ``tables`` recognises what was fitted for "optimal",
+    ``digest`` the released locations. Of a dask frame the number of ``locations``, that of the ``longest`` trajectory
+    and the digest are not known: None.
 
     Examples
     --------
@@ -39,6 +40,7 @@ class Guarantee:
     places: int | None = None
     over: str = "region"
     caveat: str = ""
+    tables: dict[str, Any] = field(default_factory=dict)
     reproducible: bool = False
     digest: dict[str, Any] | None = None
     version: str = ""
@@ -183,6 +185,7 @@ KINDS: dict[str, type] = {
     "places": Integral,
     "over": str,
     "caveat": str,
+    "tables": Mapping,
     "reproducible": bool,
     "digest": Mapping,
     "version": str,

@@ -138,6 +138,7 @@ def release(
     blocks.check_workers(workers)
     tracks = frames.read(gdf, request.trajectory, request.time, grouped=False)
     plan = plans.make(request, gdf, data=Originals.of(gdf.geometry), lengths=tracks.lengths)
+    plan.prepare(progress)
     key = randomness.Key.fresh(randomness.source(request.rng))
     longest = int(tracks.lengths.max(initial=0))
     tracks = tracks.grouped() if plan.recipe.sequential else tracks

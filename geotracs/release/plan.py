@@ -3,6 +3,7 @@
 `perturb` makes a plan and applies it to a frame; streaming applies it to pieces of a file, dask to partitions.
 """
 
+import contextlib
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 import geotracs.core.budget as budget
+import geotracs.core.cache as cache
 import geotracs.core.methods as methods
 import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
@@ -30,6 +32,7 @@ from geotracs.errors import DomainError, InputError
 from geotracs.geo.advise import best_method
 from geotracs.geo.originals import Originals
 from geotracs.geo.rounding import Rounding, prepare
+from geotracs.io.progress import bar
 from geotracs.release.request import Request
 
 SAMPLE = 2000
@@ -166,6 +169,8 @@ class Plan:
             places=None if self.rounding is None or self._region.record["fitted"] else self.rounding.places.count,
             over=self.recipe.over,
             caveat=self.recipe.caveat,
+            # Tables fitted to a region that was fitted to private data tell of it.
+            tables=self.channel.tables() if region and self.recipe.travels and not region.record["fitted"] else {},
             reproducible=self.reproducible,
             digest=None if digest is None else {"crs": crs, **digest.to_record()},
             version=version("geotracs"),
@@ -174,11 +179,18 @@ class Plan:
     @functools.cached_property
     def channel(self) -> methods.Channel:
         """The method bound to its public things."""
+        return self._bound()
+
+    def _bound(self, progress: Callable[[int], Any] | None = None) -> methods.Channel:
+        with cache.off() if self._region.record["fitted"] else contextlib.nullcontext():
+            return self._bind(progress)
+
+    def _bind(self, progress: Callable[[int], Any] | None) -> methods.Channel:
         if self.rounding is not None and self.recipe.over == "places":
             self.rounding.check_points()
-            return self.recipe.on(self._region.domain, self.rounding.places, self.levels)
+            return self.recipe.on(self._region.domain, self.rounding.places, self.levels, progress)
         places = None if self.rounding is None else self.rounding.places
-        return self.recipe.on(self._region.chart, places, self.levels)
+        return self.recipe.on(self._region.chart, places, self.levels, progress)
 
     @functools.cached_property
     def steps(self) -> list[steps.Step]:
@@ -190,8 +202,16 @@ class Plan:
         """The region, for what is asked only where there are locations, and so a region."""
         return cast(regions.Region, self.region)
 
+    def prepare(self, progress: bool | None = False) -> None:
+        """Bind the method to its public things now, with a bar where that takes long."""
+        if self.region is not None and self.recipe.travels:
+            with bar(self.recipe.rounds(self.levels), progress, " rounds", "Fitting") as advance:
+                vars(self)["channel"] = self._bound(advance)
+
     def __getstate__(self) -> dict[str, Any]:
-        made = ("channel", "steps")  # made again where they are needed
+        if self.recipe.travels and self.region is not None:
+            _ = self.channel  # which is sent along
+        made = ("steps",) if self.recipe.travels else ("channel", "steps")  # made again where they are needed
         return {name: value for name, value in vars(self).items() if name not in made}
 
 

@@ -95,7 +95,8 @@ class Request:
         meant = difflib.get_close_matches(unknown[0], self.names(), 1) if unknown else []
         if meant:
             raise InputError(f"{name} has no option {quoted(unknown[0])}; did you mean `{meant[0]}`?")
-        return methods.make(name, dict(self.options))
+        recipe = methods.make(name, dict(self.options))
+        return recipe if self.round_to is None else recipe.with_places()
 
     @property
     def added(self) -> list[str]:

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from geotracs.core.budget import check_eps
-from geotracs.core.mechanisms.lattice import WORDS, exp_lower_bound, some, uniform
+from geotracs.core.mechanisms.lattice import WORDS, exp_lower_bound, take_or_scalar, uniform
 from geotracs.core.randomness import Source, words
 from geotracs.errors import InputError
 
@@ -64,7 +64,7 @@ class Codebook:
         for first in range(0, n, CHUNK):
             part = slice(first, min(first + CHUNK, n))
             size = part.stop - part.start
-            outside = np.flatnonzero(~_below(some(limits, part), size, rng))
+            outside = np.flatnonzero(~_below(take_or_scalar(limits, part), size, rng))
             draws[part] = uniform(k, size, rng)
             draws[part][outside] = uniform(m, len(outside), rng) + np.uint32(self.k)
         return draws
@@ -162,5 +162,5 @@ def _below(threshold: np.ndarray, n: int, rng: Source) -> np.ndarray:
     below = high < top
     tied = np.flatnonzero(high == top)
     low = words(rng, len(tied), np.uint64) >> np.uint64(16)
-    below[tied] = low < (some(threshold, tied) & np.uint64(2**48 - 1))
+    below[tied] = low < (take_or_scalar(threshold, tied) & np.uint64(2**48 - 1))
     return below

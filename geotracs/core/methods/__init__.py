@@ -15,6 +15,7 @@ from geotracs.core.methods.k_rr import KRR
 from geotracs.core.methods.l_srr import LSRR
 from geotracs.core.methods.nearest import Nearest
 from geotracs.core.methods.ngram import NGram
+from geotracs.core.methods.optimal import Optimal
 from geotracs.core.methods.planar_laplace import PlanarLaplace
 from geotracs.core.methods.released import Reports
 from geotracs.core.methods.strawman import Strawman
@@ -25,7 +26,7 @@ from geotracs.errors import InputError, quoted
 
 METHODS: dict[str, type[Method]] = {
     method.name: method
-    for method in (TracsC, TracsD, Joint, Nearest, Strawman, PlanarLaplace, KRR, Exponential, LSRR, NGram, ATP)
+    for method in (TracsC, TracsD, Joint, Optimal, Nearest, Strawman, PlanarLaplace, KRR, Exponential, LSRR, NGram, ATP)
 }
 
 
@@ -79,6 +80,7 @@ __all__ = [
     "Method",
     "NGram",
     "Nearest",
+    "Optimal",
     "PlaceMethod",
     "PlanarLaplace",
     "Reports",

@@ -1,5 +1,6 @@
 """What a method is, over flat arrays: a recipe on a region, or one over a public set of places."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
@@ -32,6 +33,8 @@ class Method:
     """Whether it depends on the report before it and nothing else, so that a trajectory can go on in another block."""
     both_ways: ClassVar[bool] = False
     """Whether it depends on reports before and after it."""
+    travels: ClassVar[bool] = False
+    """Whether what it prepares is sent along with a plan: it takes seconds to make."""
     leaves: ClassVar[bool] = False
     """Whether a report may fall outside any region, from where it is projected inside."""
     public_points: ClassVar[tuple[str, ...]] = ()
@@ -59,14 +62,28 @@ class Method:
                 f'for a location, got {most:g}; take less, or method="nearest", which has no such limit.'
             )
 
-    def on(self, domain: Domain, places: Places | None = None, eps: float | np.ndarray | None = None) -> Channel:
+    def on(
+        self,
+        domain: Domain,
+        places: Places | None = None,
+        eps: float | np.ndarray | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Channel:
         """Return the method bound to its public things.
 
         ``places`` is what a method over places reports, and what the reports of others are rounded to; ``eps`` is all
-        epsilons that locations have.
+        epsilons that locations have; ``progress`` is told of long work, `rounds` in all.
         """
         self.check(domain)
         return OnRegion(self, domain, places, eps)
+
+    def rounds(self, eps: float | np.ndarray) -> int:
+        """Return how many rounds of work `on` tells its ``progress``."""
+        return 0
+
+    def with_places(self) -> "Method":
+        """Return the method to take where there are places: itself, whose reports are then rounded to them."""
+        return self
 
     def check(self, domain: Domain) -> None:
         """Raise for a domain that lacks a capability the method needs, and say which."""
@@ -191,7 +208,13 @@ class PlaceMethod(Method):
         """All of epsilon for the place."""
         return {"place": 1.0}
 
-    def on(self, domain: Domain, places: Places | None = None, eps: float | np.ndarray | None = None) -> Channel:
+    def on(
+        self,
+        domain: Domain,
+        places: Places | None = None,
+        eps: float | np.ndarray | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Channel:
         """Return the method bound to its public things."""
         if places is None or eps is None:
             raise InputError(f"{self.name} reports places of a public set; give the set, and all epsilons.")
@@ -212,6 +235,10 @@ class PlaceMethod(Method):
             Epsilon of each location, which depends on the lengths of trajectories and nothing else private.
         """
         raise NotImplementedError
+
+    def described(self, tables: Any) -> dict[str, Any]:
+        """Return plain values by which a reader recognises the tables, where they were fitted; nothing otherwise."""
+        return {}
 
     def choose(
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: Any, rng: Source

@@ -132,6 +132,11 @@ class Book:
         return np.sort(found, axis=1).astype(np.int16 if self.m <= 2**15 else np.int32)
 
     @cached_property
+    def tree(self) -> cKDTree:
+        """Finds the codeword that a report is, where the space is embedded."""
+        return cKDTree(self.space.embed(self.codewords))
+
+    @cached_property
     def _numbers(self) -> list[np.ndarray]:
         """For each bin of an axis the number of its column, as a multiple of the rows, or of its row."""
         each = [np.repeat(np.arange(len(cuts)), np.diff(cuts, append=BINS)) for cuts in self.cuts]

@@ -1,32 +1,26 @@
-"""Where fitted codebooks are kept: in memory, and on disk in the folder that ``GEOTRACS_CACHE`` names.
+"""Where fitted codebooks are kept: in memory, and in the `cache` on disk.
 
 Keys and contents are made of public things only. A file that is damaged, cut off or another region's is ignored and
 written anew, and a folder that cannot be written is no error. Whatever a file holds, windows have exactly k distinct
 codewords and thresholds are computed from k and m, so that no file can touch the promise.
 """
 
-import contextlib
 import hashlib
 import json
-import os
-import sys
-import tempfile
 import threading
 from collections import OrderedDict
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import geotracs.core.cache as cache
 from geotracs.core.domains import Domain
 from geotracs.core.methods import codebooks
 from geotracs.core.methods.book import BINS, Book
 from geotracs.core.methods.codebooks import Progress, StandIns
 from geotracs.core.methods.spaces import Space
 
-FOLDER = "GEOTRACS_CACHE"
-"""The environment variable that names the folder; without a value nothing is kept on disk."""
 MAGIC = b"geotracs codebook\n"
 KEPT = 64
 """How many codebooks are kept in memory."""
@@ -56,20 +50,6 @@ def key(given: StandIns, at: float) -> str:
     digest = hashlib.sha256(repr((codebooks.FORMAT, at, given.points.shape, given.share, given.codewords)).encode())
     digest.update(np.ascontiguousarray(given.points, dtype="<f8").tobytes())
     return digest.hexdigest()
-
-
-def folder() -> Path | None:
-    """Return the folder of the cache, or None if there shall be none."""
-    named = os.environ.get(FOLDER)
-    if named is not None:
-        return Path(named) if named.strip() else None
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return None
-    usual = {"win32": ("LOCALAPPDATA", home / "AppData" / "Local"), "darwin": ("", home / "Library" / "Caches")}
-    variable, default = usual.get(sys.platform, ("XDG_CACHE_HOME", home / ".cache"))
-    return Path(os.environ.get(variable) or default) / "geotracs"
 
 
 def pack(found: Book, name: str = "") -> bytes:
@@ -164,10 +144,11 @@ def _found_or_fitted(domain: Domain, at: float, progress: Progress) -> Book:
     with _memory_lock:
         found = _memory.get(name)
     if found is None or not _fits(found, domain, at):
-        found = _read(name)
+        kept = cache.read(f"{name}.codebook")
+        found = None if kept is None else unpack(kept, name)
     if found is None or not _fits(found, domain, at):
         found = codebooks.make(domain, given, at, progress)
-        _write(name, pack(found, name))
+        cache.write(f"{name}.codebook", pack(found, name))
     with _memory_lock:
         _memory[name] = found
         _memory.move_to_end(name)
@@ -179,31 +160,3 @@ def _found_or_fitted(domain: Domain, at: float, progress: Progress) -> Book:
 def _fits(found: Book, domain: Domain, at: float) -> bool:
     """Say whether a codebook is one for this epsilon, inside the region."""
     return found.level == at and bool(domain.contains(found.codewords).all())
-
-
-def _read(name: str) -> Book | None:
-    place = folder()
-    if place is None:
-        return None
-    try:
-        return unpack((place / f"{name}.codebook").read_bytes(), name)
-    except OSError:
-        return None
-
-
-def _write(name: str, content: bytes) -> None:
-    """Write a file at once, or not at all: others may read at the same time."""
-    place = folder()
-    if place is None:
-        return
-    with contextlib.suppress(OSError):
-        place.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=place, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.replace(temporary, place / f"{name}.codebook")
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise

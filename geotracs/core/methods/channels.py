@@ -72,6 +72,9 @@ class PlaceRecipe(Recipe, Protocol):
     ) -> np.ndarray:
         """Return the place that is reported for each secret one."""
 
+    def described(self, tables: Any) -> dict[str, Any]:
+        """Return plain values by which a reader recognises the tables."""
+
     def pmf(self, secrets: np.ndarray, reports: np.ndarray, eps: float, tables: Any) -> np.ndarray:
         """Return the probabilities with which whole trajectories are reported."""
 
@@ -121,6 +124,9 @@ class Channel(Protocol):
 
     def sample(self, xy: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, rng: Source) -> Reports:
         """Return what is released of locations, in the working CRS; for experiments on arrays, in one thread."""
+
+    def tables(self) -> dict[str, Any]:
+        """Return plain values by which a reader recognises tables that were fitted; nothing where there are none."""
 
     @property
     def reference_is_known(self) -> bool:
@@ -218,6 +224,10 @@ class OnRegion:
         reports = np.asfortranarray(xy, dtype=np.float64).copy(order="F")
         self.report(reports, offsets, eps, _stream(rng))
         return self.release(reports)
+
+    def tables(self) -> dict[str, Any]:
+        """Return nothing: all follows from the method and its region."""
+        return {}
 
     @property
     def reference_is_known(self) -> bool:
@@ -339,6 +349,10 @@ class OverPlaces:
         reports = np.asfortranarray(xy, dtype=np.float64).copy(order="F")
         which = self.report(reports, offsets, eps, _stream(rng))
         return Reports(reports, which)
+
+    def tables(self) -> dict[str, Any]:
+        """Return what the method says of its tables."""
+        return {} if self._tables is None else self.method.described(self._tables)
 
     @property
     def reference_is_known(self) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geotracs.core.domains import Domain, Globe
+from geotracs.core.domains import Domain
 from geotracs.core.domains.globe import RADIUS
 from geotracs.core.places import on_sphere
 
@@ -39,7 +39,7 @@ class Space:
     @classmethod
     def of(cls, domain: Domain, points: np.ndarray) -> "Space":
         """Return the space of a region that these points are spread over."""
-        if isinstance(domain, Globe):
+        if domain.in_degrees:
             return cls((0.0, 0.0), RADIUS, sphere=True)
         low = points.min(axis=0)
         extent = float((points.max(axis=0) - low).max())

@@ -1,10 +1,13 @@
 """The nearest places by weight: the smallest mean error that epsilon allows over a public set."""
 
+import hashlib
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 
+import geotracs.core.cache as cache
 from geotracs.core.domains import Domain
 from geotracs.core.mechanisms.tokens import Tokens
 from geotracs.core.methods.base import PlaceMethod
@@ -16,6 +19,8 @@ from geotracs.core.randomness import Source
 LEVELS = 0.125 * np.cumprod(np.r_[1.0, np.full(40, 1.189207115002721)])
 """Epsilons that tokens are fitted for where locations have many: four to an octave, from 1/8 to 128. Below the first,
 the best tokens hardly change."""
+FORMAT = 1
+"""Raised whenever the fit changes."""
 MAX_DISTINCT = 4
 """Up to this many different epsilons each get tokens of their own."""
 
@@ -43,13 +48,26 @@ class WeightedNearest(PlaceMethod):
     array([0.02, 0.02, 0.02, 0.95])
     """
 
-    name: ClassVar[str] = "weighted-nearest"
+    name: ClassVar[str] = "optimal"
+    travels: ClassVar[bool] = True
 
     def prepare(self, places: np.ndarray, eps: float | np.ndarray, domain: Domain) -> "TokenTables":
         """Return the tokens and windows of these places; on the globe distances are great circles."""
         globe = domain is not None and domain.in_degrees
         points = on_sphere(places) if globe else places
-        return TokenTables(points, [(e, fit(points, e, on_sphere=globe)) for e in levels(eps)])
+        return TokenTables(points, [(e, kept_fit(points, e, globe)) for e in levels(eps)])
+
+    def rounds(self, eps: float | np.ndarray) -> int:
+        """Return how many fits there are; see `Method.rounds`."""
+        return len(levels(eps))
+
+    def described(self, tables: "TokenTables") -> dict[str, Any]:
+        """Return the tokens by their digests; see `PlaceMethod.described`."""
+        own = [
+            {"level": at, "k": found.k, "total": int(found.weights.sum()), "digest": _digest(found)}
+            for at, found in zip(tables.eps.tolist(), tables.fitted, strict=True)
+        ]
+        return {"kind": "tokens", "format": FORMAT, "books": own}
 
     def choose(
         self, secrets: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, tables: "TokenTables", rng: Source
@@ -105,6 +123,30 @@ class TokenTables:
             found = windows.around(distinct[part])
             reports[own] = tokens.apply(fitted.weights, found, which[own] - part.start, draws[own])
         return reports
+
+
+def kept_fit(points: np.ndarray, eps: float, on_sphere: bool) -> Fitted:
+    """Return the tokens of places for an epsilon: from memory, from the `cache`, or fitted."""
+    return _kept(np.ascontiguousarray(points, dtype="<f8").tobytes(), points.shape[1], float(eps), on_sphere)
+
+
+@lru_cache(maxsize=32)
+def _kept(points: bytes, axes: int, eps: float, on_sphere: bool) -> Fitted:
+    about = hashlib.sha256(repr((FORMAT, axes, eps, on_sphere)).encode() + points).hexdigest()
+    content, count = cache.read(f"{about}.tokens"), len(points) // (8 * axes)
+    if content is not None and len(content) == 8 * (count + 3):
+        weights = np.frombuffer(content, dtype="<i8", count=count).astype(np.int64)
+        k, error, nearest_error = np.frombuffer(content, dtype="<f8", offset=8 * count).tolist()
+        return Fitted(weights, int(k), error, nearest_error)
+    found = fit(np.frombuffer(points, dtype="<f8").reshape(-1, axes), eps, on_sphere=on_sphere)
+    numbers = np.array([found.k, found.error, found.nearest_error], dtype="<f8")
+    cache.write(f"{about}.tokens", found.weights.astype("<i8").tobytes() + numbers.tobytes())
+    return found
+
+
+def _digest(found: Fitted) -> str:
+    """Return a digest of the tokens of all places, in the order of the set."""
+    return hashlib.sha256(found.weights.astype("<i8").tobytes()).hexdigest()
 
 
 def levels(eps: float | np.ndarray) -> list[float]:

@@ -149,7 +149,7 @@ class Coarse:
 
         One of side h makes the bound smaller by about h^2 / price, times the part that windows have in a constraint.
         """
-        least = max(float(np.abs(prices).max()) * 1e-2, 1e-9 * float(self.distances.max()), 1e-300)
+        least = max(float(prices.max()) * 1e-2, 1e-9 * float(self.distances.max()), 1e-300)
         positive = np.maximum(prices, least)
         windows = self.odds * ((prices > self.distances) @ self.cells.weights)
         part = float(np.median(windows / (1 + windows)))
@@ -181,7 +181,10 @@ def _coarse(problem: Problem, count: int) -> Coarse:
     metric, cells = problem.metric, problem.cut(count)
     if len(cells) > max(SMALL, 1.2 * count):
         cells = _few(cells, metric, count)
+    if cells.radius.any():
+        cells = _heavy(cells)
     blur = np.sqrt(1.5 * cells.rms**2)  # half the side of a square with that root mean square
+    blur = np.maximum(blur, np.median(blur) / 2)
     reports = cells.points
     if problem.reports is not None:
         reports = problem.reports
@@ -192,6 +195,13 @@ def _coarse(problem: Problem, count: int) -> Coarse:
     elif problem.hull is not None:
         reports = np.concatenate([reports, _between(problem.hull, cells)])
     return Coarse(cells, reports, problem.odds, metric, metric.distance(reports, cells.points), blur)
+
+
+def _heavy(cells: Cells) -> Cells:
+    """Leave out slivers along a border: next to no weight leaves their prices open, and the search slow."""
+    kept = cells.weights > 0.05 * cells.weights.mean()
+    weights = cells.weights[kept] / cells.weights[kept].sum()
+    return Cells(cells.points[kept], weights, cells.radius[kept], cells.moments[kept], cells.bias[kept])
 
 
 def _between(hull: BaseGeometry, cells: Cells) -> np.ndarray:

@@ -193,6 +193,7 @@ def _stream(
     data = _originals(source, sample, request.domain, rows)
     counted = count(source, request.trajectory, rows, progress) if request.unit == "trajectory" else None
     plan = plans.make(request, sample, data=data, lengths=np.array([1]) if counted is None else counted.all())
+    plan.prepare(progress)
     key = randomness.Key.fresh(randomness.source(request.rng))
     lines = bool(sample.geom_type.eq("LineString").any())
     with bar(source.rows, progress, " rows") as advance:

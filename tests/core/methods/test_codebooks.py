@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import shapely
 
-from geotracs.core.domains import Disc, Globe, Polygon, Rectangle, Transport, distances
+from geotracs.core import cache
+from geotracs.core.domains import Disc, Globe, Polygon, Rectangle, Transport
 from geotracs.core.domains.transport import SIDE
 from geotracs.core.mechanisms.codebook import check_windows, is_private
 from geotracs.core.methods import book_cache, codebooks
 from geotracs.core.methods.book import BINS, Book, nearest
-from geotracs.core.methods.optimal_region import OptimalRegion, levels, n_rounds
+from geotracs.core.methods.optimal import Optimal, levels
 from geotracs.core.methods.spaces import Space, squares
 from geotracs.core.randomness import public_stream
 from geotracs.errors import DomainError
@@ -42,7 +43,7 @@ REGIONS = {
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv(book_cache.FOLDER, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache.FOLDER, str(tmp_path / "cache"))
     book_cache.forget()
     yield tmp_path / "cache"
     book_cache.forget()
@@ -199,7 +200,7 @@ def test_levels():
     assert at[-6:].tolist() == [0.5, 1, 2, 4, 8, 10]
     assert len(np.unique(at)) < 60
     assert levels([600.0]) == []
-    assert n_rounds([1.0, 2.0, 2.01, 11.0]) == 2 * codebooks.MAX_ROUNDS
+    assert Optimal().rounds([1.0, 2.0, 2.01, 11.0]) == 2 * codebooks.MAX_ROUNDS
 
 
 def test_each_epsilon_keeps_its_own_promise(quick):
@@ -276,13 +277,13 @@ def test_what_a_file_says_is_checked(quick):
 
 
 def test_without_a_cache_and_where_it_cannot_be_written(quick, own_cache, monkeypatch, tmp_path):
-    monkeypatch.setenv(book_cache.FOLDER, "")
-    assert book_cache.folder() is None
+    monkeypatch.setenv(cache.FOLDER, "")
+    assert cache.folder() is None
     one = book_cache.book(SQUARE, 2.0)
     assert not own_cache.exists()
     (tmp_path / "file").write_text("not a folder")
     for place in (tmp_path / "file", tmp_path / "file" / "below", "/proc/nowhere"):
-        monkeypatch.setenv(book_cache.FOLDER, str(place))
+        monkeypatch.setenv(cache.FOLDER, str(place))
         book_cache.forget()
         assert book_cache.book(SQUARE, 2.0).digest == one.digest
 
@@ -297,10 +298,10 @@ def test_a_write_that_fails_leaves_nothing_behind(quick, own_cache, monkeypatch)
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):
-    monkeypatch.delenv(book_cache.FOLDER)
+    monkeypatch.delenv(cache.FOLDER)
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert book_cache.folder() == tmp_path / "geotracs"
+    assert cache.folder() == tmp_path / "geotracs"
 
 
 def test_threads_share_one_fit(quick, monkeypatch):
@@ -320,15 +321,15 @@ def test_the_method_reports_every_epsilon(quick, name):
     xy = domain.spread(300)
     eps = np.tile([1e-9, 0.3, 2.0, 4.0, 10.5, 600.0], 50)[: len(xy)]
     told = []
-    channel = OptimalRegion().on(domain, None, eps, told.append)
-    assert sum(told) == n_rounds(eps)
+    channel = Optimal().on(domain, None, eps, told.append)
+    assert sum(told) == Optimal().rounds(eps)
     assert sorted(channel.books) == [0.0625, pytest.approx(2**-1.75), 2.0, 4.0]
     reports = channel.sample(xy, np.array([0, len(xy)]), eps, public_stream(4)).xy
     assert domain.contains(reports).all()
     extent = channel.book(2.0).space.extent
-    assert distances(domain, xy, reports)[eps == 600].max() < 1e-3 * extent
+    assert domain.distance(xy, reports)[eps == 600].max() < 1e-3 * extent
     direct = np.asfortranarray(xy).copy(order="F")
-    OptimalRegion().report(direct, np.array([0, len(xy)]), eps, domain, public_stream(4))
+    Optimal().report(direct, np.array([0, len(xy)]), eps, domain, public_stream(4))
     again = np.asfortranarray(xy).copy(order="F")
     pickle.loads(pickle.dumps(channel)).report(again, np.array([0, len(xy)]), eps, public_stream(4))
     assert np.array_equal(direct, again)
@@ -337,12 +338,12 @@ def test_the_method_reports_every_epsilon(quick, name):
 @pytest.mark.parametrize("eps", [1e-9, 4.0, 600.0])
 def test_one_epsilon(quick, eps):
     xy = SQUARE.spread(100)
-    channel = OptimalRegion().on(SQUARE, None, eps)
+    channel = Optimal().on(SQUARE, None, eps)
     for same in (eps, np.full(100, eps)):
         reports = xy.copy(order="F")
         channel.report(reports, np.array([0, 100]), same, public_stream(4))
         assert np.array_equal(reports, channel_reports(channel, xy, eps))
-    window, probability = OptimalRegion().window_of((500.0, 500.0), eps, SQUARE)
+    window, probability = Optimal().window_of((500.0, 500.0), eps, SQUARE)
     assert window.area > 0
     assert 0 < probability <= 1
 
@@ -354,7 +355,7 @@ def channel_reports(channel, xy, eps):
 
 
 def test_nothing_to_report(quick):
-    channel = OptimalRegion().on(SQUARE, None, 2.0)
+    channel = Optimal().on(SQUARE, None, 2.0)
     empty = np.empty((0, 2), order="F")
     channel.report(empty, np.array([0]), 2.0, public_stream())
     channel.report(empty, np.array([0]), np.empty(0), public_stream())

@@ -1,29 +1,35 @@
-"""The optimal method on a region: the smallest mean error that epsilon allows, by codebooks."""
+"""The optimal method: the smallest mean error that epsilon allows, by codebooks or over places."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import shapely
 
-from geotracs.core.domains import Disc, Domain, Transport
+from geotracs.core.domains import Domain, Transport
 from geotracs.core.mechanisms.lattice import WORDS
 from geotracs.core.methods import book_cache
 from geotracs.core.methods.base import Method
 from geotracs.core.methods.book import Book
-from geotracs.core.methods.channels import Channel, Reports
-from geotracs.core.methods.codebooks import LARGEST, MAX_ROUNDS, Progress, level
+from geotracs.core.methods.channels import NODES, Channel, OnRegion, only_eps
+from geotracs.core.methods.codebooks import FORMAT, LARGEST, MAX_ROUNDS, Progress, level
 from geotracs.core.methods.joint import Joint
+from geotracs.core.methods.weighted_nearest import WeightedNearest
 from geotracs.core.places import Places
-from geotracs.core.randomness import Key, Source
+from geotracs.core.randomness import Source
 
 Find = Callable[[float], Book]
+SAME = 1e-6
+"""How far a report may be from its codeword, as a part of the region's extent: a projection there and back."""
 
 
 @dataclass(frozen=True)
-class OptimalRegion(Method):
+class Optimal(Method):
     """Report one of the codewords nearest to the location with high probability, and any codeword otherwise.
+
+    With places it is `WeightedNearest`, which reports these.
 
     Notes
     -----
@@ -37,6 +43,7 @@ class OptimalRegion(Method):
     """
 
     name: ClassVar[str] = "optimal"
+    travels: ClassVar[bool] = True
 
     @property
     def shares(self) -> dict[str, float]:
@@ -46,6 +53,10 @@ class OptimalRegion(Method):
     def check(self, domain: Domain) -> None:
         """Accept every region: all can spread points over themselves."""
 
+    def with_places(self) -> Method:
+        """Return the method that reports places."""
+        return WeightedNearest()
+
     def on(
         self,
         domain: Domain,
@@ -53,9 +64,22 @@ class OptimalRegion(Method):
         eps: float | np.ndarray | None = None,
         progress: Progress | None = None,
     ) -> Channel:
-        """Return the method bound to a region, with the codebooks of all epsilons that are given."""
+        """Return the method bound to its public things, with the codebooks of all epsilons that are given.
+
+        ``progress`` is told rounds of the fits; there are `rounds` in all.
+        """
+        if places is not None:
+            return self.with_places().on(domain, places, eps, progress)
         self.check(domain)
-        return cast(Channel, OnCodebooks(self, domain, books(domain, () if eps is None else eps, progress)))
+        return OnCodebooks(self, domain, eps, progress)
+
+    def rounds(self, eps: float | np.ndarray) -> int:
+        """Return how many rounds the fits for these epsilons take.
+
+        >>> Optimal().rounds([0.5, 0.51, 600.0]) == MAX_ROUNDS
+        True
+        """
+        return MAX_ROUNDS * len(levels(eps))
 
     def report(
         self,
@@ -68,6 +92,24 @@ class OptimalRegion(Method):
     ) -> None:
         """Replace each location by its report; see `Method.report`."""
         _report(xy, eps, domain, lambda at: book_cache.book(domain, at), rng)
+
+    def quadrature(
+        self,
+        x: np.ndarray,
+        eps: float,
+        domain: Domain,
+        nodes: int,
+        reference: tuple[float, float] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return all that can be reported: the codewords of the window, then all of them; see `Method.quadrature`."""
+        if eps > LARGEST:
+            return Joint().quadrature(x, eps, beyond(domain), nodes, reference)
+        found = book_cache.book(domain, eps)
+        inside = int(found.mechanism(eps).threshold) / WORDS
+        own = found.codewords[found.windows_of(x)]
+        every = np.broadcast_to(found.codewords, (len(x), *found.codewords.shape))
+        weights = np.repeat([inside / found.k, (1 - inside) / found.m], [found.k, found.m])
+        return np.concatenate([own, every], axis=1), weights
 
     def window_of(
         self, x: tuple[float, float], eps: float, domain: Domain, reference: tuple[float, float] | None = None
@@ -84,25 +126,8 @@ class OptimalRegion(Method):
         return hull, inside + (1 - inside) * found.k / found.m
 
 
-def books(domain: Domain, eps: Any, progress: Progress | None = None) -> dict[float, Book]:
-    """Return the codebooks of these epsilons by their levels; none for those beyond `LARGEST`.
-
-    ``progress`` is told rounds; there are `n_rounds` in all.
-    """
-    return {at: book_cache.book(domain, at, progress) for at in levels(eps)}
-
-
-def n_rounds(eps: Any) -> int:
-    """Return how many rounds `books` tells its ``progress``.
-
-    >>> n_rounds([0.5, 0.51, 600.0]) == MAX_ROUNDS
-    True
-    """
-    return MAX_ROUNDS * len(levels(eps))
-
-
-def levels(eps: Any) -> list[float]:
-    """Return the levels of these epsilons.
+def levels(eps: npt.ArrayLike) -> list[float]:
+    """Return the levels of these epsilons; those beyond `LARGEST` have none.
 
     >>> levels([0.5, 0.51, 4.0, 600.0])
     [0.5, 4.0]
@@ -113,17 +138,21 @@ def levels(eps: Any) -> list[float]:
 
 def beyond(domain: Domain) -> Domain:
     """Return the region as `joint` sees it beyond `LARGEST`: one without two coordinates gets a chart."""
-    return Transport(domain) if isinstance(domain, Disc) else domain
+    return Transport(domain) if domain.chart is None else domain
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class OnCodebooks:
+class OnCodebooks(OnRegion):
     """The method on a region, with its codebooks: they travel with it, and their tables are made where it is used."""
 
-    method: OptimalRegion
-    domain: Domain
-    books: dict[float, Book] = field(default_factory=dict)
-    over: ClassVar[str] = "region"
+    def __init__(
+        self,
+        method: Optimal,
+        domain: Domain,
+        eps: float | np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(method, domain, None, eps)
+        self.books = {at: book_cache.book(domain, at, progress) for at in levels([] if eps is None else eps)}
 
     def report(
         self,
@@ -136,17 +165,33 @@ class OnCodebooks:
         """Replace locations by their reports; see `Channel.report`."""
         _report(xy, eps, self.domain, self.book, rng)
 
-    def sample(self, xy: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, rng: Source) -> Reports:
-        """Return what is reported of locations; see `Channel.sample`."""
-        reports = np.asfortranarray(xy, dtype=np.float64).copy(order="F")
-        self.report(reports, offsets, eps, Key.fresh(rng).stream(0))
-        self.domain.project_inside(reports)
-        return Reports(reports, None)
+    def density(
+        self,
+        reports: np.ndarray,
+        secrets: np.ndarray,
+        *,
+        eps: float | None = None,
+        before: npt.ArrayLike | None = None,
+        nodes: int = NODES,
+    ) -> np.ndarray:
+        """Return the probability of each report, which is a codeword: 0 for anything else; see `Channel.density`."""
+        eps = only_eps(self._eps, eps)
+        if eps > LARGEST:
+            return Joint().on(beyond(self.domain)).density(reports, secrets, eps=eps, nodes=nodes)
+        found, xy = self.book(eps), self.release.known(reports).xy
+        away, which = found.tree.query(found.space.embed(xy))
+        secrets = np.atleast_2d(np.asarray(secrets, dtype=np.float64))
+        return np.where(away <= SAME, found.pmf(secrets, eps)[:, which], 0.0)
 
     def book(self, eps: float) -> Book:
         """Return the codebook of an epsilon up to `LARGEST`."""
         found = self.books.get(float(level(eps)))
         return book_cache.book(self.domain, eps) if found is None else found
+
+    def tables(self) -> dict[str, Any]:
+        """Return what a reader needs to fit the same codebooks again, and to see that they are the same."""
+        own = [{"level": at, "k": book.k, "m": book.m, "digest": book.digest} for at, book in self.books.items()]
+        return {"kind": "codebook", "format": FORMAT, "books": own}
 
 
 def _report(xy: np.ndarray, eps: float | np.ndarray, domain: Domain, find: Find, rng: Source) -> None:
@@ -161,12 +206,12 @@ def _report(xy: np.ndarray, eps: float | np.ndarray, domain: Domain, find: Find,
         if len(rows) == len(xy):
             _report_level(xy, eps, at, domain, find, rng)
             return
-        some = np.empty((2, len(rows))).T
+        part = np.empty((2, len(rows))).T
         for axis in (0, 1):
-            some[:, axis] = xy[rows, axis]
-        _report_level(some, eps[rows], at, domain, find, rng)
+            part[:, axis] = xy[rows, axis]
+        _report_level(part, eps[rows], at, domain, find, rng)
         for axis in (0, 1):
-            xy[rows, axis] = some[:, axis]
+            xy[rows, axis] = part[:, axis]
 
 
 def _report_level(xy: np.ndarray, eps: float | np.ndarray, at: float, domain: Domain, find: Find, rng: Source) -> None:
