@@ -29,6 +29,9 @@ class Windows(NamedTuple):
     members: np.ndarray
     ends: np.ndarray
 
+    def __repr__(self) -> str:
+        return f"<Windows of {len(self.members)} members>"  # which tell the secrets
+
     @property
     def taken(self) -> np.ndarray:
         """How many tokens each member gives to its window."""

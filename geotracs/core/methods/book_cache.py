@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import geotracs.core.cache as cache
+import geotracs.core.methods.codebooks as codebooks
 from geotracs.core.domains import Domain
-from geotracs.core.methods import codebooks
 from geotracs.core.methods.book import BINS, Book
 from geotracs.core.methods.codebooks import Progress, StandIns
 from geotracs.core.methods.spaces import Space

@@ -157,7 +157,7 @@ class _State(NamedTuple):
     error: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Fitting:
     domain: Domain
     space: Space

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
+import geotracs.core.methods.book_cache as book_cache
 from geotracs.core.domains import Domain, Transport
 from geotracs.core.mechanisms.lattice import WORDS
-from geotracs.core.methods import book_cache
 from geotracs.core.methods.base import Method
 from geotracs.core.methods.book import Book
 from geotracs.core.methods.channels import NODES, Channel, OnRegion, only_eps

@@ -12,7 +12,7 @@ STEPS = 2.0**22
 """Points are rounded to so many steps of the region's extent: the last bit of a platform's sine decides nothing."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Space:
     """A region's coordinates without units: parts of its extent, or points of the unit sphere.
 

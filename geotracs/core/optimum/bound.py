@@ -48,7 +48,7 @@ class Optimum(NamedTuple):
     metric: Metric
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """A prior that can be cut into cells, an epsilon, and where reports may be."""
 
@@ -121,7 +121,7 @@ def lowered(constraints: Constraints, prices: np.ndarray, values: Values) -> np.
     return prices - shift
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coarse:
     """The dual on few cells."""
 

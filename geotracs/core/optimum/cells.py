@@ -15,7 +15,7 @@ MANY = 2**22
 """How many boxes a region may be cut into before those outside are dropped."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cells:
     """A partition of a prior.
 

@@ -46,7 +46,7 @@ class Values(NamedTuple):
     slopes: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Constraints:
     """The constraints of all reports of some tiles."""
 

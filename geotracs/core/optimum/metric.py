@@ -46,7 +46,7 @@ class Metric(Protocol):
         """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plane:
     """Straight distances. They are convex: a tangent is a lower bound, and moving secrets about adds to the mean."""
 
@@ -72,7 +72,7 @@ class Plane:
         return d + along, False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sphere:
     """Great circles, between longitudes and latitudes in degrees.
 

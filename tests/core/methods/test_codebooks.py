@@ -152,6 +152,8 @@ def test_two_islands_are_told_apart():
 class Points:
     """A region of some points, for bad cases."""
 
+    in_degrees = False
+
     def __init__(self, *xy):
         self.xy = np.array(xy, dtype=float).reshape(-1, 2)
 
