@@ -27,6 +27,7 @@ ORDER = [
 CORE = [
     "randomness",
     "budget",
+    "notions",
     "guarantee",
     "digest",
     "lengths",

@@ -30,6 +30,7 @@ from geotracs.errors import DomainError, InputError
 from geotracs.geo.advise import best_method
 from geotracs.geo.originals import Originals
 from geotracs.geo.rounding import Rounding, prepare
+from geotracs.geo.units import in_working_units
 from geotracs.release.request import Request
 
 SAMPLE = 2000
@@ -149,6 +150,7 @@ class Plan:
         """Return what the release promises; None where the number of locations is not known."""
         columns, region = (self.trajectory, self.time), self.region
         crs = None if region is None else crs_.label(region.data_crs)
+        given = replace(self.recipe, **{name: self.options[name] for name in self.recipe.public_lengths})
         return Guarantee(
             method=self.recipe.name,
             epsilon=self.eps,
@@ -166,6 +168,7 @@ class Plan:
             places=None if self.rounding is None or self._region.record["fitted"] else self.rounding.places.count,
             over=self.recipe.over,
             caveat=self.recipe.caveat,
+            privacy=given.privacy,
             reproducible=self.reproducible,
             digest=None if digest is None else {"crs": crs, **digest.to_record()},
             version=version("geotracs"),
@@ -223,7 +226,7 @@ def make(request: Request, gdf: gpd.GeoDataFrame, *, data: Originals, lengths: n
         rounding=None if setting is None else setting.rounding,
         after=() if setting is None else steps.after_the_draw(setting),
         levels=levels,
-        options=dict(request.options),
+        options={**_lengths(recipe, request), **request.options},
         outside=request.outside,
         trajectory=trajectory,
         time=time,
@@ -252,9 +255,13 @@ def _setting(request: Request, data: Originals, lengths: np.ndarray) -> steps.Se
         )
     if request.method == "auto":
         recipe, region = best_method(region, rounding, typical)
-    recipe.check(region.chart)
     recipe = in_working_crs(recipe, region, rounding, typical)
     return steps.Setting(replace(request, rng=None), recipe, region, rounding)  # whoever knows rng knows the secrets
+
+
+def _lengths(recipe: methods.Method, request: Request) -> dict[str, float]:
+    """Return the method's lengths in metres, as they were given or are by default: the record keeps these."""
+    return {name: getattr(request.recipe, name) for name in recipe.public_lengths}
 
 
 def _levels(request: Request, lengths: np.ndarray) -> float | np.ndarray:
@@ -297,7 +304,7 @@ def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
 
 def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     """Return the expected error of a method on a domain, apart from where it starts."""
-    if recipe.over == "places":  # it works on its places, in whatever rectangle they are
+    if recipe.over == "places" or recipe.public_lengths:  # it works on its places, or by a length that is given
         return lambda domain: 0.0
     options = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
     plain = methods.make(recipe.name, options)
@@ -322,7 +329,9 @@ def _check_new_columns(added: Sequence[str], taken: list[str]) -> None:
 def in_working_crs(
     recipe: methods.Method, region: regions.Region, rounding: Rounding | None, eps: float
 ) -> methods.Method:
-    """Bring the method's public points from the frame's CRS into the working CRS; choose those that places decide."""
+    """Bring the method's public points and lengths into the working CRS; choose points that places decide."""
+    recipe = in_working_units(recipe, region.crs)
+    recipe.check(region.chart)
     moved: dict[str, Any] = {}
     for name in recipe.public_points:
         value = getattr(recipe, name)
