@@ -37,6 +37,7 @@ PUBLIC = {
     "geotracs.core.methods.exponential.Tables": "made from the public places",
     "geotracs.core.methods.l_srr.Tables": "made from the public places",
     "geotracs.core.methods.ngram.Tables": "made from the public places",
+    "geotracs.core.notions.Metric": "the radius that the user typed, as in the record",
     "geotracs.core.places.Grid": "what the user typed",
     "geotracs.release.file.sinks.Summary": "about the reports",
     "geotracs.utility.sweep.Engine": "functions",
