@@ -28,6 +28,11 @@ def quiet(function, *arguments, **options):
         return function(*arguments, **options)
 
 
+def small(name, **options):
+    """Return the method of that name for regions of about one unit: a radius of 200 would be too large there."""
+    return geotracs.methods.make(name, {**({"radius": 0.5} if name == "geo-ind" else {}), **options})
+
+
 def perturb(frame, eps=4, method="tracs-c", **arguments):
     """`geotracs.perturb` in Tokyo, reproducible, without its own warnings."""
     with warnings.catch_warnings(action="ignore", category=GeotracsWarning):

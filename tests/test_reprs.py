@@ -50,6 +50,7 @@ PUBLIC = {
     "geotracs.core.optimum.bound.Optimum": "made from public things",
     "geotracs.core.optimum.constraints.Tiles": "made from public things",
     "geotracs.core.optimum.constraints.Values": "made from public things",
+    "geotracs.core.notions.Metric": "the radius that the user typed, as in the record",
     "geotracs.core.places.Grid": "what the user typed",
     "geotracs.io.streams.Summary": "about the reports",
     "geotracs.utility.sweep.Engine": "functions",

@@ -28,6 +28,7 @@ CORE = [
     "randomness",
     "budget",
     "cache",
+    "notions",
     "guarantee",
     "digest",
     "lengths",

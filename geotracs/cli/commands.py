@@ -89,7 +89,8 @@ def perturb_command(source, target, domain, prior, round_to, keep, options, seed
 
     IN and OUT may be GeoPackage, GeoJSON, GeoParquet, Shapefile, FlatGeobuf, CSV and much else that GDAL knows;
     name.gpkg|layername=roads names a layer, and a folder holds GeoParquet files. A file may be larger than memory.
-    Without --domain the region is fitted to the private data, which the guarantee does not cover.
+    Without --domain the region is fitted to the private data, which the guarantee does not cover. With
+    --method geo-ind the promise is weaker: metric privacy, within the metres of --option radius=200.
 
     \b
     Examples:
@@ -159,6 +160,8 @@ def compare_command(original, perturbed, by, metric, within, places, layer, x, y
     after = files.read(perturbed, crs=input_crs, allow_remote=allow_remote)
     given = {name: values for name, values in (("metrics", metric), ("within", within)) if values}
     result = compare(before, after, by=by, places=_layer(places, allow_remote), **given)
+    if "metric privacy" in result.attrs.get("release", ""):
+        click.echo(f"{result.attrs['release']}, not local differential privacy.")
     click.echo(result.to_string())
 
 

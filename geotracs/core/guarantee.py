@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from numbers import Integral, Real
 from typing import Any, Self
 
+import geotracs.core.notions as notions
 from geotracs.errors import InputError
 
 
@@ -14,9 +15,10 @@ class Guarantee:
     """What a release promises, read from ``attrs["tracs"]``; plain JSON values only.
 
     ``print(guarantee)`` gives sentences for a report. ``over`` says what the method drew from: the "region", or the
-    "places" of a public set; ``caveat`` what its guarantee lacks; ``tables`` recognises what was fitted for "optimal",
-    ``digest`` the released locations. Of a dask frame the number of ``locations``, that of the ``longest`` trajectory
-    and the digest are not known: None.
+    "places" of a public set; ``caveat`` what its guarantee lacks; ``privacy`` which kind it is, "pure" eps-LDP or
+    "metric", where epsilon is for two locations that are its radius apart; ``tables`` recognises what was fitted for
+    "optimal", ``digest`` the released locations. Of a dask frame the number of ``locations``, that of the ``longest``
+    trajectory and the digest are not known: None.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class Guarantee:
     over: str = "region"
     caveat: str = ""
     tables: dict[str, Any] = field(default_factory=dict)
+    privacy: dict[str, Any] = field(default_factory=lambda: {"kind": notions.PURE})
     reproducible: bool = False
     digest: dict[str, Any] | None = None
     version: str = ""
@@ -85,7 +88,16 @@ class Guarantee:
             sentences.append("The draws came from a fixed rng: whoever knows it can undo them.")
         return " ".join(sentences)
 
+    @property
+    def _metric(self) -> notions.Metric | None:
+        """The kind of privacy, if it is the weaker one."""
+        return notions.Metric.read(self.privacy)
+
     def _promise(self) -> str:
+        if self._metric is not None:
+            whole = self.unit == "trajectory"
+            promise = (self._metric.promise_of_trajectories if whole else self._metric.promise)(self.epsilon)
+            return f"Each {self.unit} was reported by {self.method} under metric privacy. {promise}"
         what = "Each location" if self.unit == "location" else "Each trajectory"
         places = "places" if self.unit == "location" else "sequences of as many places"
         where = "of the set" if self.over == "places" else "in the region"
@@ -96,6 +108,8 @@ class Guarantee:
         )
 
     def _composition(self) -> str:
+        if self._metric is not None and self.unit == "location":
+            return self._metric.composition(self.epsilon, self.longest)
         if self.longest is None:
             if self.unit == "trajectory":
                 return "Epsilon is shared evenly over the locations of each trajectory."
@@ -164,8 +178,24 @@ def recorded(attrs: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     known = {name: value for name, value in record.items() if name in KINDS}
     right = all(isinstance(value, KINDS[name]) or (value is None and name in OPTIONAL) for name, value in known.items())
+    right = right and notions.is_right(known.get("privacy", {"kind": notions.PURE}))
     whole = right and {"method", "epsilon"} <= set(known) and 0 < known["epsilon"] < math.inf
     return known if whole else {}
+
+
+def caption(record: Mapping[str, Any]) -> str:
+    """Return method and epsilon of a record in few words, for legends; weaker privacy is named.
+
+    >>> caption({"method": "joint", "epsilon": 4.0})
+    'joint, epsilon 4 per location'
+    >>> caption({"method": "geo-ind", "epsilon": 1.0, "privacy": {"kind": "metric", "radius": 200.0, "least": 0.4}})
+    'geo-ind, epsilon 1 at 200 m per location (metric privacy)'
+    """
+    unit = record.get("unit", "location")
+    metric = notions.Metric.read(record.get("privacy", {"kind": notions.PURE}))
+    if metric is None:
+        return f"{record['method']}, epsilon {record['epsilon']:g} per {unit}"
+    return f"{record['method']}, epsilon {record['epsilon']:g} at {metric.radius:g} m per {unit} (metric privacy)"
 
 
 OPTIONAL = ("crs", "trajectory", "time", "places", "locations", "longest", "digest")
@@ -186,6 +216,7 @@ KINDS: dict[str, type] = {
     "over": str,
     "caveat": str,
     "tables": Mapping,
+    "privacy": Mapping,
     "reproducible": bool,
     "digest": Mapping,
     "version": str,

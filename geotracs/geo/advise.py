@@ -16,11 +16,13 @@ import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
 from geotracs.core.budget import check_eps
 from geotracs.core.domains import Domain
+from geotracs.core.notions import PURE, label
 from geotracs.core.places import Grid
 from geotracs.core.randomness import public_stream, words
 from geotracs.errors import DomainError, InputError, quoted, sealed
 from geotracs.geo.originals import Originals
 from geotracs.geo.rounding import Rounding, prepare
+from geotracs.geo.units import in_working_units
 
 STAND_INS = 50_000
 """How many public stand-ins for locations are perturbed to see what a method costs..."""
@@ -75,20 +77,22 @@ def advise(
     -------
     DataFrame
         A row a method, the best first: ``mean``, ``median`` and ``p95`` of the error in metres, or ``eps``: NaN where
-        none up to 100, or up to what the method can use, is enough.
+        none up to 100, or up to what the method can use, is enough. ``privacy`` is "pure" for eps-LDP. Methods that
+        promise less come after all others: "metric, 200 m" is metric privacy, whose epsilon is for two locations
+        that are 200 m apart and cannot be compared with that of the others.
 
     Examples
     --------
     >>> import geotracs
     >>> expected = geotracs.advise((139.47, 35.51, 139.90, 35.86), eps=4, methods=["tracs-c", "joint"])
     >>> expected.round(-3)
-                mean  median      p95
+                mean  median      p95 privacy
     method
-    joint     8000.0  5000.0  26000.0
-    tracs-c  11000.0  7000.0  30000.0
+    joint     8000.0  5000.0  26000.0    pure
+    tracs-c  11000.0  7000.0  30000.0    pure
     >>> needed = geotracs.advise((139.47, 35.51, 139.90, 35.86), error=2000, methods=["tracs-c", "joint"])
     >>> list(needed.index), list(needed.columns)
-    (['joint', 'tracs-c'], ['eps'])
+    (['joint', 'tracs-c'], ['eps', 'privacy'])
     """
     eps = check_eps(eps)
     if error is not None and (isinstance(error, bool) or not isinstance(error, Real) or not 0 < error < math.inf):
@@ -108,11 +112,13 @@ def advise(
     if places is not None:
         rounding = prepare(places, region, nobody, place="place", join=(), centroid=not isinstance(places, Grid))
     setting = Setting(region, rounding)
-    chosen = [recipes.make(name) for name in (recipes.METHODS if methods is None else methods)]
-    chosen = [method for method in chosen if methods is not None or setting.chart(method) is not None]
+    chosen = [
+        in_working_units(recipes.make(name), region.crs) for name in (recipes.METHODS if methods is None else methods)
+    ]
+    chosen = [method for method in chosen if methods is not None or setting.suits(method)]
     if error is not None:
         needed = {method.name: _epsilon(setting, method, float(error)) for method in chosen}
-        return pd.DataFrame({"eps": needed}, dtype=float).rename_axis("method").sort_values("eps")
+        return _kinds_apart(pd.DataFrame({"eps": needed}, dtype=float), "eps")
     rows = {}
     for method in chosen:
         try:
@@ -121,7 +127,7 @@ def advise(
             if methods is not None:
                 raise
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "median", "p95"], dtype=float)
-    return table.rename_axis("method").sort_values("mean")
+    return _kinds_apart(table, "mean")
 
 
 def best_method(region: regions.Region, rounding: Rounding | None, eps: float) -> tuple[recipes.Method, regions.Region]:
@@ -157,6 +163,13 @@ class Setting:
             return domain
         return None
 
+    def suits(self, method: recipes.Method) -> bool:
+        """Whether the method works with what is given; a length of its own may be too large for the region."""
+        try:
+            return self.chart(method) is not None
+        except InputError:
+            return False
+
     def displacements(self, method: recipes.Method, eps: float, n: int) -> np.ndarray:
         """Return the errors of about n stand-ins, in metres."""
         xy = self._stand_ins(n)
@@ -181,6 +194,13 @@ class Setting:
             xy = self.region.chart.spread(n)
         # In an order without a pattern, for methods that follow a trajectory.
         return np.asfortranarray(xy[np.argsort(words(public_stream(), len(xy), np.uint64))])
+
+
+def _kinds_apart(table: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Say which kind of privacy each method has, and put weaker kinds after all others."""
+    table = table.rename_axis("method").sort_values(by)
+    table["privacy"] = [label(recipes.make(name).privacy) for name in table.index]
+    return pd.concat([table[table["privacy"] == PURE], table[table["privacy"] != PURE]])
 
 
 def _enough(method: recipes.Method) -> int:

@@ -56,8 +56,9 @@ def perturb(
         distance from the previous report, both as in the paper; "nearest" works over the places of ``round_to``, where
         a location counts as its nearest place and is reported as one of the set. "auto" takes the one of these with
         the smallest expected error (see `geotracs.advise`), and the record says which. To compare with: "strawman" and
-        "planar-laplace" on the region; "k-rr", "exponential", "l-srr", "ngram" and "atp" over the places. See the
-        classes in `geotracs.methods`.
+        "planar-laplace" on the region; "k-rr", "exponential", "l-srr", "ngram" and "atp" over the places. "geo-ind"
+        promises less: metric privacy, where ``eps`` is for locations within ``radius``, and not eps-LDP; "auto" never
+        takes it. See the classes in `geotracs.methods`.
     domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, or one of `geotracs.domains`
         The public region: a rectangle, a polygon or several, with holes; a `Parallelogram`, a `Disc`, the `Globe`. A
         bbox ``(xmin, ymin, xmax, ymax)`` and a geometry are in the frame's CRS; in degrees, xmin > xmax means across
@@ -104,10 +105,11 @@ def perturb(
     progress : bool
         Show a progress bar.
     **options
-        Options of the method: for "tracs-c" and "tracs-d" ``window`` ("ogpm" or "r-sw"), and for "tracs-d" also
+        Options of the method: for "tracs-c" and "tracs-d" ``window`` ("ogpm", "r-sw", or a mechanism that the paper
+        names: "pm", "sw", "truncated-laplace", "truncated-gaussian", "purkayastha", "sdd"), and for "tracs-d" also
         ``direction_share``, ``start`` ("centre", "corner", "random", "places" or a public point) and ``reference``
         ("previous", "places" or a public point); for "strawman" these and ``k``; ``groups`` for "l-srr", ``reach`` for
-        "ngram", ``k`` for "atp".
+        "ngram", ``k`` for "atp"; for "geo-ind" the ``radius`` in metres, 200 by default.
 
     Returns
     -------

@@ -32,6 +32,7 @@ from geotracs.errors import DomainError, InputError
 from geotracs.geo.advise import best_method
 from geotracs.geo.originals import Originals
 from geotracs.geo.rounding import Rounding, prepare
+from geotracs.geo.units import in_working_units
 from geotracs.io.progress import bar
 from geotracs.release.request import Request
 
@@ -152,6 +153,7 @@ class Plan:
         """Return what the release promises; None where the number of locations is not known."""
         columns, region = (self.trajectory, self.time), self.region
         crs = None if region is None else crs_.label(region.data_crs)
+        given = replace(self.recipe, **{name: self.options[name] for name in self.recipe.public_lengths})
         return Guarantee(
             method=self.recipe.name,
             epsilon=self.eps,
@@ -171,6 +173,7 @@ class Plan:
             caveat=self.recipe.caveat,
             # Tables fitted to a region that was fitted to private data tell of it.
             tables=self.channel.tables() if region and self.recipe.travels and not region.record["fitted"] else {},
+            privacy=given.privacy,
             reproducible=self.reproducible,
             digest=None if digest is None else {"crs": crs, **digest.to_record()},
             version=version("geotracs"),
@@ -243,7 +246,7 @@ def make(request: Request, gdf: gpd.GeoDataFrame, *, data: Originals, lengths: n
         rounding=None if setting is None else setting.rounding,
         after=() if setting is None else steps.after_the_draw(setting),
         levels=levels,
-        options=dict(request.options),
+        options={**_lengths(recipe, request), **request.options},
         outside=request.outside,
         trajectory=trajectory,
         time=time,
@@ -272,9 +275,13 @@ def _setting(request: Request, data: Originals, lengths: np.ndarray) -> steps.Se
         )
     if request.method == "auto":
         recipe, region = best_method(region, rounding, typical)
-    recipe.check(region.chart)
     recipe = in_working_crs(recipe, region, rounding, typical)
     return steps.Setting(replace(request, rng=None), recipe, region, rounding)  # whoever knows rng knows the secrets
+
+
+def _lengths(recipe: methods.Method, request: Request) -> dict[str, float]:
+    """Return the method's lengths in metres, as they were given or are by default: the record keeps these."""
+    return {name: getattr(request.recipe, name) for name in recipe.public_lengths}
 
 
 def _levels(request: Request, lengths: np.ndarray) -> float | np.ndarray:
@@ -317,7 +324,7 @@ def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
 
 def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     """Return the expected error of a method on a domain, apart from where it starts."""
-    if recipe.over == "places":  # it works on its places, in whatever rectangle they are
+    if recipe.over == "places" or recipe.public_lengths:  # it works on its places, or by a length that is given
         return lambda domain: 0.0
     options = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
     plain = methods.make(recipe.name, options)
@@ -342,7 +349,9 @@ def _check_new_columns(added: Sequence[str], taken: list[str]) -> None:
 def in_working_crs(
     recipe: methods.Method, region: regions.Region, rounding: Rounding | None, eps: float
 ) -> methods.Method:
-    """Bring the method's public points from the frame's CRS into the working CRS; choose those that places decide."""
+    """Bring the method's public points and lengths into the working CRS; choose points that places decide."""
+    recipe = in_working_units(recipe, region.crs)
+    recipe.check(region.chart)
     moved: dict[str, Any] = {}
     for name in recipe.public_points:
         value = getattr(recipe, name)

@@ -13,7 +13,7 @@ import geotracs.core.digest as digest
 import geotracs.geo.crs as crs_
 import geotracs.geo.tracks as frames
 import geotracs.utility.metrics as measures
-from geotracs.core.guarantee import Guarantee, recorded
+from geotracs.core.guarantee import Guarantee, caption, recorded
 from geotracs.core.places import Points, Shapes
 from geotracs.errors import CRSError, InputError, PrivacyWarning, quoted, sealed, warn
 
@@ -214,7 +214,8 @@ def compare(
     -------
     Series or DataFrame
         A value for each metric ("rqp" has one for each distance), or a row of them for each group. The result is
-        computed from the original locations: it is not covered by the guarantee.
+        computed from the original locations: it is not covered by the guarantee. ``attrs["release"]`` of a series
+        says method, epsilon and, where it is not pure eps-LDP, the kind of privacy.
 
     Notes
     -----
@@ -242,7 +243,9 @@ def compare(
     pair = cast(Pair, _pair(original, perturbed, trajectory, places) if planar else None)
     if by is None:
         values = measures.summary(metres.to_numpy(), within) | {name: _overall(name, pair) for name in planar}
-        return pd.Series(values, name="value" if planar else "metres")[result_columns(chosen, values)]
+        result = pd.Series(values, name="value" if planar else "metres")[result_columns(chosen, values)]
+        result.attrs = {"release": caption(recorded(perturbed.attrs))} if recorded(perturbed.attrs) else {}
+        return result
     labels = _labels(original, perturbed, by)
     groups = metres.groupby(_of_locations(labels, original), sort=False, dropna=False)
     table = pd.DataFrame({label: measures.summary(part.to_numpy(), within) for label, part in groups}).T

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 import geotracs.core.budget as budget
+import geotracs.core.notions as notions
 import geotracs.core.randomness as randomness
 import geotracs.geo.tracks as frames
 import geotracs.utility.metrics as metrics
@@ -127,7 +128,8 @@ def run(
         for label, epsilon, repeat in combinations:
             perturbed = _released(engine, gdf, replace(variants[label], eps=epsilon, rng=source), said)
             cost = engine.compare(gdf, perturbed, within=within)
-            rows.append({"method": label, "epsilon": epsilon, "repeat": repeat, **cost})
+            kind = notions.label(variants[label].recipe.privacy)
+            rows.append({"method": label, "epsilon": epsilon, "repeat": repeat, **cost, "privacy": kind})
             advance(1)
     return pd.DataFrame(rows)
 

@@ -73,6 +73,8 @@ def cases() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "tracs-c globe", {"method": "tracs-c", "domain": Globe()}
     yield "tracs-d disc", {"method": "tracs-d", "domain": Disc((139.7, 35.7), 30_000)}
     yield "tracs-d r-sw", {"method": "tracs-d", "domain": BOX, "window": "r-sw"}
+    yield "tracs-c truncated-laplace", {"method": "tracs-c", "domain": BOX, "window": "truncated-laplace"}
+    yield "tracs-d sw polygon", {"method": "tracs-d", "domain": CITY, "window": "sw"}
     yield "joint grid", {"method": "joint", "domain": BOX, "round_to": geotracs.places.Grid(cell=500)}
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, threshold
+from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, spread_offsets, threshold
 from geotracs.core.mechanisms.unit import OnUnit, check_unit
 from geotracs.core.randomness import Source
 from geotracs.errors import InputError
@@ -66,6 +66,21 @@ class Enlarged(OnUnit):
     def shape(eps: float) -> tuple[float, float]:
         """Return the margin, and which part of the enlarged domain the window is."""
         raise NotImplementedError
+
+    @property
+    def has_atoms(self) -> bool:
+        """Whether reports are moved to the ends of the domain, which then have a probability of their own."""
+        return self.clip and not (self.periodic and self.wraps)
+
+    @property
+    def strata(self) -> tuple[float, ...]:
+        """How likely a draw is inside the window, and outside it; for one eps."""
+        inside = float(self.threshold / WORDS)
+        return inside, 1 - inside
+
+    def spread(self, stratum: int, u: np.ndarray) -> np.ndarray:
+        """Return draws that stand for all of a stratum, for numbers spread evenly over [0, 1)."""
+        return spread_offsets(stratum, u, int(self.window))
 
     def worst_ratio(self) -> Fraction:
         """Return how much likelier a report can be for one secret than for another; for one eps."""

@@ -57,7 +57,16 @@ def make(name: str, eps: float | np.ndarray, *, periodic: bool = False) -> UnitM
     return kind(eps, periodic=periodic)
 
 
-def check_name(name: str) -> None:
-    """Raise for an unknown mechanism."""
-    if name not in NAMED and name not in WINDOWS:
-        raise InputError(f"`mechanism` must be one of {sorted([*WINDOWS, *NAMED])}, got {quoted(name)}.")
+def check_name(name: str, parameter: str = "mechanism") -> None:
+    """Raise for an unknown mechanism, given by that parameter."""
+    if not isinstance(name, str) or (name not in NAMED and name not in WINDOWS):
+        raise InputError(f"`{parameter}` must be one of {sorted([*WINDOWS, *NAMED])}, got {quoted(name)}.")
+
+
+def caveat(name: str) -> str:
+    """Return what the mechanism of that name lacks beside the others; empty where nothing.
+
+    >>> caveat("ogpm"), caveat("sdd")[:35]
+    ('', 'The published mechanism promises ce')
+    """
+    return NAMED[name].caveat if name in NAMED else ""

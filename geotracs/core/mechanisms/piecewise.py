@@ -91,6 +91,8 @@ class Piecewise:
         first = self._first_cell(_unit(x)).astype(np.int64)
         return first / CELLS, (first + self.window) / CELLS
 
+    has_atoms = False
+
     @property
     def strata(self) -> tuple[float, ...]:
         """How likely a draw is inside the window, and outside it; for one eps."""

@@ -64,6 +64,8 @@ class Sectors:
         first = self._first_cell(np.asarray(x)).astype(np.int64)
         return first / CELLS, (first + self.window) / CELLS
 
+    has_atoms = False
+
     @property
     def strata(self) -> tuple[float, ...]:
         """How likely a draw is inside the window, and outside it; for one eps."""

@@ -20,6 +20,8 @@ HALVINGS = 44
 """How often the range of the size is halved when the largest is looked for."""
 DRAWS = np.dtype([("word", np.uint64), ("cell", np.uint32)])
 """What is drawn for a location: a word that picks the step, and a cell of the step."""
+SCATTER = 2.0**20 * (1 + 5**0.5)
+"""Far more than there are steps: numbers that pick one step are scattered inside it."""
 NODES, NODE_WEIGHTS = ((np.polynomial.legendre.leggauss(4)[0] + 1) / 2, np.polynomial.legendre.leggauss(4)[1] / 2)
 
 
@@ -67,6 +69,18 @@ class Stepped(OnUnit):
     def worst_ratio(self) -> Fraction:
         """Return how much likelier a report can be for one secret than for another, at most; for one eps."""
         return self.law.worst_ratio()
+
+    @property
+    def strata(self) -> tuple[float, ...]:
+        """All draws are alike: a word is a quantile."""
+        return (1.0,)
+
+    def spread(self, stratum: int, u: np.ndarray) -> np.ndarray:
+        """Return draws that stand for all, for numbers spread evenly over [0, 1)."""
+        draws = np.empty(u.shape, dtype=DRAWS)
+        draws["word"] = (u * 2.0**64).astype(np.uint64)
+        draws["cell"] = (u * SCATTER % 1 * WITHIN).astype(np.uint32)  # anywhere in the step, whichever it is
+        return draws
 
     def draw(self, n: int, rng: Source) -> np.ndarray:
         """Draw all the randomness for n locations; the secrets are not needed for it."""

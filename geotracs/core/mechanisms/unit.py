@@ -91,6 +91,20 @@ class OnUnit:
     per_location: ClassVar[tuple[str, ...]] = ()
     cells = CELLS
 
+    @property
+    def has_atoms(self) -> bool:
+        """Whether single numbers are reported with a probability of their own, which no density can say."""
+        return False
+
+    @property
+    def strata(self) -> tuple[float, ...]:
+        """How likely a draw is in each of the parts into which draws are divided; for one eps."""
+        raise NotImplementedError
+
+    def spread(self, stratum: int, u: np.ndarray) -> np.ndarray:
+        """Return draws that stand for all of a stratum, for numbers spread evenly over [0, 1)."""
+        raise NotImplementedError
+
     def __init__(self, eps: float | np.ndarray, *, periodic: bool = False) -> None:
         if not (self.on_circle if periodic else self.on_interval):
             here, there = ("circle", "interval") if periodic else ("interval", "circle")

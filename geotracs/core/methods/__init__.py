@@ -10,6 +10,7 @@ from geotracs.core.methods.atp import ATP
 from geotracs.core.methods.base import Method, PlaceMethod
 from geotracs.core.methods.channels import Channel
 from geotracs.core.methods.exponential import Exponential
+from geotracs.core.methods.geo_ind import GeoInd
 from geotracs.core.methods.joint import Joint
 from geotracs.core.methods.k_rr import KRR
 from geotracs.core.methods.l_srr import LSRR
@@ -26,7 +27,21 @@ from geotracs.errors import InputError, quoted
 
 METHODS: dict[str, type[Method]] = {
     method.name: method
-    for method in (TracsC, TracsD, Joint, Optimal, Nearest, Strawman, PlanarLaplace, KRR, Exponential, LSRR, NGram, ATP)
+    for method in (
+        TracsC,
+        TracsD,
+        Joint,
+        Optimal,
+        Nearest,
+        Strawman,
+        PlanarLaplace,
+        KRR,
+        Exponential,
+        LSRR,
+        NGram,
+        ATP,
+        GeoInd,
+    )
 }
 
 
@@ -76,6 +91,7 @@ __all__ = [
     "METHODS",
     "Channel",
     "Exponential",
+    "GeoInd",
     "Joint",
     "Method",
     "NGram",

@@ -1,11 +1,13 @@
 """TraCS-D with any mechanism: the walk of `methods.walk` in numpy, all trajectories one step at a time."""
 
+from collections.abc import Callable
 from copy import copy
 
 import numpy as np
 
 from geotracs.core.mechanisms.named import UnitMechanism
 from geotracs.core.mechanisms.piecewise import Piecewise
+from geotracs.core.mechanisms.sectors import Sectors
 
 TURN = 2 * np.pi
 TINY = 1e-300
@@ -17,8 +19,9 @@ def walk_abreast(
     starts: np.ndarray,
     follow: bool,
     planes: np.ndarray,
-    mechanisms: tuple[UnitMechanism, UnitMechanism],
+    mechanisms: tuple[UnitMechanism | Sectors, UnitMechanism],
     draws: tuple[np.ndarray, np.ndarray],
+    inside: Callable[[np.ndarray], None] | None = None,
 ) -> None:
     """Replace every location by its report; the paper's Algorithm 1 with the draws made beforehand.
 
@@ -41,6 +44,9 @@ def walk_abreast(
         Those of the direction (on the circle) and the distance (on the interval).
     draws : pair
         What each of them drew for all locations.
+    inside : callable, optional
+        Moves reports into a polygon, in place, before the next locations are seen from them: the reference is always
+        what is released.
 
     Examples
     --------
@@ -61,33 +67,43 @@ def walk_abreast(
     for step in range(lengths.max(initial=0)):
         lanes = np.flatnonzero(lengths > step)
         rows = offsets[lanes] + step
-        xy[rows] = at[lanes] = _report(xy[rows], at[lanes], planes, mechanisms, draws, rows)
+        reports = _report(xy[rows], at[lanes], planes, mechanisms, draws, rows)
+        if inside is not None:
+            inside(reports)
+        xy[rows] = at[lanes] = reports
 
 
 def _report(
     xy: np.ndarray,
     at: np.ndarray,
     planes: np.ndarray,
-    mechanisms: tuple[UnitMechanism, UnitMechanism],
+    mechanisms: tuple[UnitMechanism | Sectors, UnitMechanism],
     draws: tuple[np.ndarray, np.ndarray],
     rows: np.ndarray,
 ) -> np.ndarray:
-    """Report locations from their references: the polar chart, both mechanisms, and back."""
+    """Report locations from their references: the polar chart, both mechanisms, and back.
+
+    Seen from the border, all that lies beyond it is infinitely many times as far.
+    """
     slack = np.maximum(planes[:, 2] - at @ planes[:, :2].T, TINY)
     step = xy - at
     turn = np.arctan2(step[:, 1], step[:, 0]) / TURN % 1
-    way = np.clip(np.max(step @ planes[:, :2].T / slack, axis=1), 0, 1)
+    with np.errstate(over="ignore"):
+        way = np.clip(np.max(step @ planes[:, :2].T / slack, axis=1), 0, 1)
     turn, way = (
         _of(mechanism, rows).apply(x, drawn[rows])
         for mechanism, x, drawn in zip(mechanisms, (turn, way), draws, strict=True)
     )
     towards = np.column_stack([np.cos(TURN * turn), np.sin(TURN * turn)])
-    whole = np.max(towards @ planes[:, :2].T / slack, axis=1)
+    with np.errstate(over="ignore"):
+        whole = np.max(towards @ planes[:, :2].T / slack, axis=1)
     return at + (way / whole)[:, None] * towards
 
 
-def _of(mechanism: UnitMechanism, rows: np.ndarray) -> UnitMechanism:
+def _of(mechanism: UnitMechanism | Sectors, rows: np.ndarray) -> UnitMechanism | Sectors:
     """Return the mechanism of these locations."""
+    if isinstance(mechanism, Sectors):  # whose sectors are the same for every epsilon
+        return mechanism
     if not isinstance(mechanism, Piecewise):
         return mechanism.take(rows)
     if np.ndim(mechanism.eps) == 0:

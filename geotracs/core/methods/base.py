@@ -12,6 +12,7 @@ from geotracs.core.budget import LARGEST
 from geotracs.core.domains import Domain
 from geotracs.core.methods.channels import Channel, OnRegion, OverPlaces
 from geotracs.core.methods.released import Release, Reports
+from geotracs.core.notions import PURE
 from geotracs.core.places import Places
 from geotracs.core.randomness import Source
 from geotracs.errors import InputError
@@ -39,9 +40,18 @@ class Method:
     """Whether a report may fall outside any region, from where it is projected inside."""
     public_points: ClassVar[tuple[str, ...]] = ()
     """Options that may be a public point, given in the user's CRS."""
+    public_lengths: ClassVar[tuple[str, ...]] = ()
+    """Options that are lengths, given in metres; here they are in the unit of the working CRS."""
 
-    caveat: ClassVar[str] = ""
-    """What is missing for an exact guarantee: a sentence for the record of a release."""
+    @property
+    def caveat(self) -> str:
+        """What is missing for an exact guarantee: a sentence for the record of a release."""
+        return ""
+
+    @property
+    def privacy(self) -> dict[str, Any]:
+        """The kind of privacy, as plain JSON values for the record of a release; see `geotracs.core.notions`."""
+        return {"kind": PURE}
 
     @property
     def shares(self) -> dict[str, float]:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from geotracs.core.domains import Domain
 from geotracs.core.mechanisms.metric_noise import MAX_EXTENT, PARTS, MetricNoise
 from geotracs.core.methods.noise import NoiseMethod
+from geotracs.core.notions import Metric
 from geotracs.errors import InputError, quoted
 
 
@@ -23,7 +24,8 @@ class GeoInd(NoiseMethod):
     Parameters
     ----------
     radius : float
-        The distance at which two locations are told apart by at most exp(eps), in metres of the working CRS.
+        The distance at which two locations are told apart by at most exp(eps), in metres of the working CRS; the
+        method itself works in the unit of that CRS.
 
     Notes
     -----
@@ -42,6 +44,7 @@ class GeoInd(NoiseMethod):
     radius: float = 200.0
 
     name: ClassVar[str] = "geo-ind"
+    public_lengths: ClassVar[tuple[str, ...]] = ("radius",)
 
     def __post_init__(self) -> None:
         number = isinstance(self.radius, Real) and not isinstance(self.radius, (bool, np.bool_))
@@ -58,32 +61,32 @@ class GeoInd(NoiseMethod):
         size = domain.diameter
         if self.radius > size:
             raise InputError(
-                f"`radius` must be at most the diameter of the region, {size:.3g}, got {self.radius:.3g}; take less, "
-                'or method="joint", which protects every two locations of the region alike.'
+                f"`radius` must be at most the diameter of the region, and is {self.radius / size:.3g} times as long; "
+                'take less, or method="joint", which protects every two locations of the region alike.'
             )
         if self.radius * MAX_EXTENT < size:
             raise InputError(
-                f"`radius` must be at least a billionth of the diameter of the region, {size:.3g}, "
-                f"got {self.radius:.3g}; take more, or a smaller region."
+                f"`radius` must be at least a billionth of the diameter of the region, and is "
+                f"{self.radius / size:.3g} of it; take more, or a smaller region."
             )
 
     def promise(self, eps: float) -> str:
         """Return what holds for one location, in words.
 
-        >>> print(GeoInd(radius=200).promise(np.log(4)))
-        Whatever is reported, it is at most exp(1.39) = 4 times likelier from one than from another of any two
-        locations within 200 m of each other. For two that are d metres apart the factor is at most
-        exp(1.39 * d / 200): beyond 200 m the protection is less. Those nearer than 0.391 m count as that far apart.
-        This is metric privacy (geo-indistinguishability), not local differential privacy over the region.
+        >>> print(GeoInd(radius=200).promise(1.4))
+        Whatever is reported, it is at most exp(1.4), about 4.06, times likelier from one than from another of any two
+        locations of the region within 200 m of each other. ...
         """
-        factor = f" = {np.exp(eps):.3g}" if eps < 12 else ""
-        return (
-            f"Whatever is reported, it is at most exp({eps:.3g}){factor} times likelier from one than from another of "
-            f"any two locations within {self.radius:.6g} m of each other. For two that are d metres apart the factor "
-            f"is at most exp({eps:.3g} * d / {self.radius:.6g}): beyond {self.radius:.6g} m the protection is less. "
-            f"Those nearer than {self.radius / PARTS:.3g} m count as that far apart. This is metric privacy "
-            "(geo-indistinguishability), not local differential privacy over the region."
-        )
+        return self._notion.promise(eps)
+
+    @property
+    def privacy(self) -> dict[str, Any]:
+        """Metric privacy, with its radius; in metres where the method is."""
+        return self._notion.to_record()
+
+    @property
+    def _notion(self) -> Metric:
+        return Metric(self.radius, self.radius / PARTS)
 
     def expected_error(self, eps: float, domain: Domain) -> float:
         """Return the mean length of the noise, before what is outside is projected inside."""

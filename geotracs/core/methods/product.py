@@ -9,8 +9,9 @@ import shapely
 from geotracs.core.budget import check_eps
 from geotracs.core.charts.base import Chart, evenly, window
 from geotracs.core.domains import Domain
-from geotracs.core.mechanisms import Piecewise
 from geotracs.core.mechanisms.lattice import WORDS
+from geotracs.core.mechanisms.named import UnitMechanism
+from geotracs.core.mechanisms.piecewise import Piecewise
 from geotracs.core.mechanisms.sectors import Sectors
 from geotracs.core.methods.base import Method
 from geotracs.errors import DomainError, InputError
@@ -64,15 +65,20 @@ class Charted(Method):
 
 
 class Product(Charted):
-    """A chart, and a piecewise mechanism on each axis of it."""
+    """A chart, and a mechanism on each axis of it."""
 
-    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise | Sectors, Piecewise]:
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[UnitMechanism | Sectors, UnitMechanism]:
         """Return the mechanism of each axis."""
         raise NotImplementedError
 
     def heights(self, seen: np.ndarray, unit: np.ndarray, eps: float, domain: Domain) -> np.ndarray:
         """Return the product of the densities of both axes; see `Charted.heights`."""
         first, second = self.mechanisms(eps, domain)
+        if first.has_atoms or second.has_atoms:
+            raise InputError(
+                f"{self.name} with this `window` moves reports to the ends of an interval, and no density can say how "
+                "likely these are; ask the channel for `probabilities`, or round the reports to places."
+            )
         return first.density(seen[:, 0], unit[:, :1]) * second.density(seen[:, 1], unit[:, 1:])
 
     def quadrature(
@@ -95,6 +101,11 @@ class Product(Charted):
         chart, unit = self._at(x, eps, domain, reference)
         probability, ends = 1.0, []
         for axis, mechanism in enumerate(self.mechanisms(eps, domain)):
+            if not isinstance(mechanism, (Piecewise, Sectors)):
+                raise InputError(
+                    f"{self.name} with this `window` has no window inside the region to draw; those of "
+                    'window="ogpm" and window="r-sw" do.'
+                )
             probability *= float(mechanism.threshold / WORDS)
             begin, end = mechanism.interval(unit[0, axis])
             ends.append((float(begin), float(end)))

@@ -8,7 +8,7 @@ import numpy as np
 from geotracs.core.budget import split
 from geotracs.core.charts import Chart
 from geotracs.core.domains import Domain
-from geotracs.core.mechanisms.piecewise import Piecewise, check_window
+from geotracs.core.mechanisms.named import BESIDE, UnitMechanism, caveat, check_name, make
 from geotracs.core.methods.product import Point, Product, cartesian
 from geotracs.core.randomness import Source
 
@@ -19,8 +19,9 @@ class TracsC(Product):
 
     Parameters
     ----------
-    window : {"ogpm", "r-sw"}
-        Window of both mechanisms.
+    window : {"ogpm", "r-sw", "pm", "sw", "truncated-laplace", "truncated-gaussian", "purkayastha", "sdd"}
+        The mechanism of both coordinates; see `geotracs.core.mechanisms.named`. The last two are for circles only:
+        a coordinate that is none takes "truncated-laplace" instead.
 
     Notes
     -----
@@ -33,12 +34,20 @@ class TracsC(Product):
     window: str = "ogpm"
 
     def __post_init__(self) -> None:
-        check_window(self.window)
+        check_name(self.window, "window")
 
     @property
     def shares(self) -> dict[str, float]:
         """Half of epsilon for each axis."""
         return {"x": 0.5, "y": 0.5}
+
+    @property
+    def caveat(self) -> str:
+        """What the window lacks, and where another stood in for it."""
+        if self.window not in BESIDE:
+            return caveat(self.window)
+        instead = f"{self.window} is for circles: a coordinate that is none took {BESIDE[self.window]} instead."
+        return f"{instead} {caveat(self.window)}".strip()
 
     def check(self, domain: Domain) -> None:
         """Ask for a Cartesian chart."""
@@ -60,11 +69,11 @@ class TracsC(Product):
             unit[:, axis] = mechanism.apply(unit[:, axis], mechanism.draw(len(xy), rng))
         chart.from_unit(unit, out=xy)
 
-    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise, Piecewise]:
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[UnitMechanism, UnitMechanism]:
         """Return the mechanism of each coordinate."""
         half, _ = split(eps, 0.5)
         across, up = self.chart(domain).periodic
-        return Piecewise(half, self.window, periodic=across), Piecewise(half, self.window, periodic=up)
+        return make(self.window, half, periodic=across), make(self.window, half, periodic=up)
 
     def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
         """Return the Cartesian chart."""

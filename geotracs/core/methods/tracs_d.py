@@ -11,8 +11,10 @@ from geotracs.core.budget import check_share, split
 from geotracs.core.charts import Chart, Polar
 from geotracs.core.charts.base import evenly
 from geotracs.core.domains import Domain, Rectangle
-from geotracs.core.mechanisms.piecewise import Piecewise, check_window
+from geotracs.core.mechanisms.named import UnitMechanism, caveat, check_name, make
+from geotracs.core.mechanisms.piecewise import Piecewise
 from geotracs.core.mechanisms.sectors import Sectors
+from geotracs.core.methods.abreast import walk_abreast
 from geotracs.core.methods.product import Point, Product
 from geotracs.core.methods.released import Release, Reports
 from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
@@ -29,8 +31,9 @@ class TracsD(Product):
 
     Parameters
     ----------
-    window : {"ogpm", "r-sw"}
-        Window of both mechanisms.
+    window : {"ogpm", "r-sw", "pm", "sw", "truncated-laplace", "truncated-gaussian", "purkayastha", "sdd"}
+        The mechanism of direction and distance; see `geotracs.core.mechanisms.named`. The last two are for directions
+        only: the distance takes "truncated-laplace". All but the first two are slow on long trajectories.
     direction_share : float
         Share of epsilon for the direction; the paper's heuristic is pi / (pi + 1).
     start : {"centre", "corner", "random", "places"} or (x, y)
@@ -57,7 +60,7 @@ class TracsD(Product):
     reference: str | Point = "previous"
 
     def __post_init__(self) -> None:
-        check_window(self.window)
+        check_name(self.window, "window")
         check_share(self.direction_share, "direction_share")
         _check_point(self.start, "start", ("centre", "corner", "random", "places"))
         _check_point(self.reference, "reference", ("previous", "places"))
@@ -68,6 +71,11 @@ class TracsD(Product):
     def shares(self) -> dict[str, float]:
         """The shares of direction and distance."""
         return {"direction": self.direction_share, "distance": 1 - self.direction_share}
+
+    @property
+    def caveat(self) -> str:
+        """What the window lacks beside the others."""
+        return caveat(self.window)
 
     def check(self, domain: Domain) -> None:
         """Ask for straight sides, or else a polar chart, whose centre is then the only reference."""
@@ -109,27 +117,33 @@ class TracsD(Product):
         starts = self._starts(len(offsets) - 1, domain, rng)
         if before is not None and self.reference == "previous":
             starts[0] = before
+        draws = direction.draw(len(xy), rng), distance.draw(len(xy), rng)
+        follow, offsets = self.reference == "previous", np.asarray(offsets, dtype=np.int64)
+        if not isinstance(direction, (Piecewise, Sectors)) or not isinstance(distance, Piecewise):
+            inside = domain.project_inside if len(domain.edges.table) else None
+            walk_abreast(xy, offsets, starts, follow, planes, (direction, distance), draws, inside)
+            return
         compiled_walk()(
             xy[:, 0],
             xy[:, 1],
-            np.asarray(offsets, dtype=np.int64),
+            offsets,
             starts,
-            self.reference == "previous",
+            follow,
             planes,
-            direction.draw(len(xy), rng),
+            draws[0],
             np.atleast_1d(np.asarray(direction.window, dtype=np.int64)),
             isinstance(direction, Sectors),
-            distance.draw(len(xy), rng),
+            draws[1],
             np.atleast_1d(np.asarray(distance.window, dtype=np.int64)),
             ARC_STARTS,
             ARCTANGENTS,
             domain.edges,
         )
 
-    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[Piecewise | Sectors, Piecewise]:
+    def mechanisms(self, eps: float | np.ndarray, domain: Domain) -> tuple[UnitMechanism | Sectors, UnitMechanism]:
         """Return the mechanisms of direction and distance."""
         direction, distance = split(eps, self.direction_share)
-        return self._direction(direction), Piecewise(distance, self.window)
+        return self._direction(direction), make(self.window, distance)
 
     def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
         """Return the polar chart at a reference, by default the public point where trajectories start."""
@@ -168,9 +182,9 @@ class TracsD(Product):
         """Whether each location is seen from what was released, or from a public point."""
         return self.reference != "previous" or (self.start != "random" and not rounded)
 
-    def _direction(self, eps: float | np.ndarray) -> Piecewise | Sectors:
+    def _direction(self, eps: float | np.ndarray) -> UnitMechanism | Sectors:
         """Return the mechanism of the direction."""
-        return Piecewise(eps, self.window, periodic=True)
+        return make(self.window, eps, periodic=True)
 
     def best_start(self, places: np.ndarray, eps: float, domain: Domain) -> Point:
         """Return the public point from which these public places are reported with the smallest mean error.

@@ -19,7 +19,7 @@ import geotracs.views.maps.over_time as over_time
 import geotracs.views.maps.page as page
 import geotracs.views.maps.sides as sides
 from geotracs.core.digest import OTHER
-from geotracs.core.guarantee import recorded
+from geotracs.core.guarantee import caption, recorded
 from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.tracks import check
 from geotracs.utility.compare import compare, standing
@@ -312,7 +312,7 @@ def _legend(
 ) -> str:
     lines = []
     if record:
-        lines.append(f"{record['method']}, epsilon {record['epsilon']:g} per {record.get('unit', 'location')}")
+        lines.append(caption(record))
     if perturbed is not None:
         error = compare(gdf, perturbed)["ae"]
         if pd.notna(error):

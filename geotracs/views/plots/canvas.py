@@ -12,7 +12,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 import geotracs.geo.crs as crs_
-from geotracs.core.guarantee import recorded
+from geotracs.core.guarantee import caption, recorded
 from geotracs.errors import MissingExtraError
 from geotracs.utility.compare import compare
 
@@ -46,8 +46,7 @@ def describe(record: dict[str, Any], original: gpd.GeoDataFrame, perturbed: gpd.
     """Say which method and epsilon, and the mean displacement."""
     words = []
     if record:
-        unit = plain(record.get("unit", "location"))
-        words.append(f"{plain(record['method'])}, epsilon {record['epsilon']:g} per {unit}")
+        words.append(plain(caption(record)))
     ae = math.nan if perturbed is None else float(cast(pd.Series, compare(original, perturbed))["ae"])
     return ", ".join(words if math.isnan(ae) else [*words, f"mean displacement {ae:,.0f} m"])
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from geotracs.core.notions import PURE
 from geotracs.errors import InputError, sealed
 from geotracs.utility.compare import displacement as displacements
 from geotracs.views.colours import COLOURS
@@ -47,20 +48,21 @@ def error_curve(
 
     missing = [name for name in ("method", "epsilon", y) if name not in sweep.columns]
     if missing:
-        numbers = [name for name in sweep.columns if name not in ("method", "epsilon", "repeat")]
+        numbers = [name for name in sweep.columns if name not in ("method", "epsilon", "repeat", "privacy")]
         raise InputError(
             f"`sweep` has no column {missing[0]!r}; use what geotracs.sweep returns, and one of {numbers}."
         )
     ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")[1] if ax is None else ax
     table = sweep.groupby(["method", "epsilon"], sort=False)[y].agg(["mean", "sem", "count"]).reset_index()
     table["half"] = table["sem"] * stats.t.ppf(0.975, np.maximum(table["count"] - 1, 1))
+    weaker = _weaker(sweep)
     for number, (label, rows) in enumerate(table.groupby("method", sort=False)):
         rows = rows.sort_values("epsilon")
         ax.errorbar(
             rows["epsilon"],
             rows["mean"],
             yerr=rows["half"].fillna(0),
-            label=plain(label),
+            label=plain(f"{label}{weaker.get(label, '')}"),
             color=COLOURS[number % len(COLOURS)],
             marker=MARKERS[number % len(MARKERS)],
             linestyle=DASHES[number % len(DASHES)],
@@ -89,6 +91,14 @@ def error_curve(
             title_fontsize="small",
         )
     return ax
+
+
+def _weaker(sweep: pd.DataFrame) -> dict[Any, str]:
+    """Return what is said in the legend of methods that are not eps-LDP: their epsilon means something else."""
+    if "privacy" not in sweep.columns:
+        return {}
+    kinds = sweep.drop_duplicates("method").set_index("method")["privacy"]
+    return {label: f" ({kind})" for label, kind in kinds.items() if kind != PURE}
 
 
 @sealed
