@@ -116,7 +116,8 @@ def perturb(
         Show a progress bar.
     **options
         Options of the method: for "tracs-c" and "tracs-d" ``window`` ("ogpm" or "r-sw"), and for "tracs-d" also
-        ``direction_share``, ``start`` ("centre", "corner", "random", "places" or a public point) and ``reference``
+        ``direction_share`` (a number or "best"), ``start`` ("centre", "corner", "random", "places" or a public point)
+        and ``reference``
         ("previous", "places" or a public point); for "strawman" these and ``k``; ``groups`` for "l-srr", ``reach`` for
         "ngram", ``k`` for "atp".
 

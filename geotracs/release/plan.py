@@ -250,7 +250,7 @@ def make(
         rounding=None if setting is None else setting.rounding,
         after=() if setting is None else steps.after_the_draw(setting),
         levels=levels,
-        options=dict(request.options),
+        options={name: value for name, value in request.options.items() if value != "best"},  # which is a number now
         outside=request.outside,
         trajectory=trajectory,
         time=time,
@@ -285,7 +285,7 @@ def _setting(request: Request, data: Originals, lengths: np.ndarray, budgets: bu
     if request.method == "auto":
         recipe, region = best_method(region, rounding, typical)
     recipe.check(region.chart)
-    recipe = in_working_crs(recipe, region, rounding, typical)
+    recipe = in_working_crs(recipe, region, rounding, typical).settled(typical, region.chart)
     return steps.Setting(replace(request, rng=None), recipe, region, rounding)  # whoever knows rng knows the secrets
 
 

@@ -284,3 +284,17 @@ def test_sweeps_take_an_allocation(city):
     given = {**COLUMNS, "unit": "trajectory", "allocation": "ends"}
     table = quiet(geotracs.sweep, city, [2, 4], ["joint"], 1, **given)
     assert len(table) == 2
+
+
+def test_the_best_share_is_recorded_as_a_number(city, tmp_path):
+    given = {**COLUMNS, **RNG, "direction_share": "best"}
+    for more in ({}, {"fit": "best"}, {"start": "places", "round_to": geotracs.places.Grid(cell=8000)}):
+        private = quiet(geotracs.perturb, city, 2.0, "tracs-d", **given, **more)
+        guarantee = private.tracs.guarantee
+        share = guarantee.options["direction_share"]
+        assert 0 < share < 1
+        assert guarantee.shares["direction"] == share
+    private = quiet(geotracs.perturb, city, "row_eps", "tracs-d", **given)
+    share = private.tracs.guarantee.shares["direction"]
+    assert same(private, quiet(geotracs.perturb, city, "row_eps", "tracs-d", **{**given, "direction_share": share}))
+    assert same(private, in_batches(city, tmp_path, "row_eps", "tracs-d", batch_rows=13, **given)[0])
