@@ -62,7 +62,7 @@ class TracsAccessor:
 
         def perturb(
             self,
-            eps: float,
+            eps: float | str,
             method: str = "joint",
             *,
             domain: Any = None,
@@ -72,6 +72,7 @@ class TracsAccessor:
             trajectory: str | None = None,
             time: str | None = None,
             unit: str = "location",
+            allocation: str | Sequence[float] = "even",
             round_to: Any = None,
             place: str = "place",
             join: Sequence[str] = (),
@@ -177,7 +178,7 @@ class DaskTracsAccessor:
 
         def perturb(
             self,
-            eps: float,
+            eps: float | str,
             method: str = "joint",
             *,
             shuffle: bool | None = None,

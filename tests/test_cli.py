@@ -194,7 +194,7 @@ def test_rounding_and_fits(run, source, tmp_path):
     ("arguments", "says"),
     [
         (["--eps", "0"], "`eps` must be greater than 0"),
-        (["--eps", "four"], "'four' is not a valid float"),
+        (["--eps", "four"], "There is no column 'four'"),
         ([], "Missing option '--eps'"),
         (["--eps", "4", "--method", "laplace"], "`method` must be one of"),
         (["--eps", "4", "--domain", "nowhere.gpkg"], "neither a file nor xmin,ymin,xmax,ymax"),
@@ -401,3 +401,22 @@ def test_a_killed_run_leaves_no_file_under_the_name(tmp_path):
 def test_the_list_of_commands_says_what_they_say():
     for name, said in COMMANDS.items():
         assert getattr(commands, f"{name}_command").help.splitlines()[0] == said
+
+
+def test_epsilons_of_a_column_and_uneven_shares(run, source, tmp_path):
+    tracks = files.read(source)
+    tracks["budget"] = np.where(tracks["person"] == tracks["person"].iloc[0], 2.0, 6.0)
+    tracks.to_file(tmp_path / "budgets.gpkg")
+    out = tmp_path / "private.gpkg"
+    shared = ["--domain", bbox(TOKYO), "--trajectory", "person", "--time", "t", "--keep", "none", "--overwrite"]
+    code, said, _ = run("perturb", tmp_path / "budgets.gpkg", out, "--eps", "budget", *shared)
+    assert code == 0
+    assert "from 2 to 6 (the public column 'budget')" in said
+    assert list(files.read(out).columns) == ["person", "t", "budget", "geometry"]
+    code, said, _ = run("perturb", source, out, "--eps", 9, "--unit", "trajectory", "--allocation", "3,1,3", *shared)
+    assert code == 0
+    assert "by the weights (3, 1, 3)" in said
+    for wrong, words in (("nan", "`eps` must be greater than 0"), ("bugdet", "no column 'bugdet'")):
+        code, _, err = run("perturb", source, out, "--eps", wrong, *shared)
+        assert code != 0
+        assert words in err

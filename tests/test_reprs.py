@@ -22,6 +22,9 @@ from tests.conftest import TOKYO
 HARMLESS = (str, int, bool, slice, Path, type(None))
 """What the fields that a repr shows may be made of: names and counts. No float, for it may be a coordinate."""
 PUBLIC = {
+    "geotracs.core.budget.Allocation": "weights that the user typed",
+    "geotracs.core.budget.Levels": "epsilons, which are public",
+    "geotracs.release.budgets.Budgets": "epsilons, which are public",
     "geotracs.core.guarantee.Guarantee": "the record that every reader of a release gets, without a fitted region",
     "geotracs.io.datasets.SampleCity": "generated, nobody's locations",
     "geotracs.io.datasets.Streets": "generated",

@@ -46,6 +46,9 @@ _FIT = "How a polygon becomes a square: envelope, oriented, transport, best."
 _PRIOR = "Where locations are likely: a public file of points or areas; for tracs-c and joint."
 
 
+_ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-filling, or weights such as 3,1,3."
+
+
 def _input_options(command: Any) -> Any:
     for option in reversed(_INPUT):
         command = option(command)
@@ -55,7 +58,9 @@ def _input_options(command: Any) -> Any:
 @click.command("perturb")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--eps", type=float, required=True, help="Privacy parameter; smaller is more private. Try 1 to 10.")
+@click.option(
+    "--eps", required=True, help="Privacy parameter; smaller is more private. Try 1 to 10; or a column of it."
+)
 @click.option("--method", default="joint", show_default=True, help=f"One of: {', '.join(METHODS)}, auto.")
 @click.option("--domain", help="Public region: a file, or xmin,ymin,xmax,ymax in the CRS of IN.")
 @click.option("--fit", default="envelope", show_default=True, help=_FIT)
@@ -70,6 +75,7 @@ def _input_options(command: Any) -> Any:
 @click.option("--trajectory", help="Column that says which trajectory a row belongs to.")
 @click.option("--time", help="Column that orders the rows of a trajectory.")
 @click.option("--unit", type=click.Choice(UNITS), default="location", show_default=True, help="What eps is for.")
+@click.option("--allocation", default="even", show_default=True, help=_ALLOCATION)
 @click.option("--crs", help="Planar CRS to work in; chosen from the domain if not given.")
 @click.option("--outside", type=click.Choice(OUTSIDE), default="raise", show_default=True, help="Locations outside.")
 @click.option(
@@ -84,7 +90,9 @@ def _input_options(command: Any) -> Any:
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists, and what belongs to it.")
 @click.option("--quote-formulas", is_flag=True, help="Put ' before texts of a CSV that a spreadsheet would run.")
 @_input_options
-def perturb_command(source, target, domain, prior, round_to, keep, options, seed, allow_remote, **arguments):
+def perturb_command(
+    source, target, eps, domain, prior, round_to, allocation, keep, options, seed, allow_remote, **arguments
+):
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
     IN and OUT may be GeoPackage, GeoJSON, GeoParquet, Shapefile, FlatGeobuf, CSV and much else that GDAL knows;
@@ -102,6 +110,8 @@ def perturb_command(source, target, domain, prior, round_to, keep, options, seed
     guarantee = perturb_file(
         source,
         target,
+        _number(eps),
+        allocation=_weights(allocation),
         domain=_domain(domain, allow_remote),
         prior=_layer(prior, allow_remote),
         round_to=_places(round_to, allow_remote),
@@ -267,6 +277,22 @@ def _domain(text: str | None, allow_remote: bool = False) -> Any:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise InputError(f"`--domain` is neither a file nor xmin,ymin,xmax,ymax: {text!r}.") from None
+
+
+def _number(text: str) -> float | str:
+    """A number, or the name of a column."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _weights(text: str) -> str | list[float]:
+    """The name of a rule, or numbers with commas between."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        return text
 
 
 def _places(text: str | None, allow_remote: bool = False) -> Any:

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import geotracs.core.notions as notions
+from geotracs.core.budget import RULES
 from geotracs.errors import InputError
 
 
@@ -19,6 +20,10 @@ class Guarantee:
     "metric", where epsilon is for two locations that are its radius apart; ``tables`` recognises what was fitted for
     "optimal", ``digest`` the released locations. Of a dask frame the number of ``locations``, that of the ``longest``
     trajectory and the digest are not known: None.
+
+    Where each row or trajectory has an epsilon of its own, ``epsilon`` is the largest, and ``epsilons`` says the
+    column, the smallest and the largest, how many levels locations have, in how many ``steps`` these double if they
+    were rounded down, and the largest ``total`` of a trajectory. ``allocation`` is how a trajectory's is shared.
 
     Examples
     --------
@@ -47,6 +52,8 @@ class Guarantee:
     reproducible: bool = False
     digest: dict[str, Any] | None = None
     version: str = ""
+    allocation: str | list[float] = "even"
+    epsilons: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
@@ -73,7 +80,14 @@ class Guarantee:
         """Epsilon of the longest trajectory, all its locations together; None if its length is not known."""
         if self.unit != "location":
             return self.epsilon
+        if self.column is not None:
+            return self.epsilons.get("total")
         return None if self.longest is None else self.epsilon * self.longest
+
+    @property
+    def column(self) -> str | None:
+        """The public column with the epsilon of each row or trajectory, if there is one."""
+        return self.epsilons.get("column")
 
     @property
     def fitted(self) -> bool:
@@ -101,15 +115,36 @@ class Guarantee:
         what = "Each location" if self.unit == "location" else "Each trajectory"
         places = "places" if self.unit == "location" else "sequences of as many places"
         where = "of the set" if self.over == "places" else "in the region"
+        if self.column is not None:
+            return self._own_promise(what, f"of any two {places} {where}")
         return (
             f"{what} was reported by {self.method} under pure {_number(self.epsilon)}-local differential privacy: "
             f"no report is more than exp({_number(self.epsilon)}){_times(self.epsilon)} likelier from one than from "
             f"another of any two {places} {where}."
         )
 
+    def _own_promise(self, what: str, among: str) -> str:
+        row = "its row" if self.unit == "location" else "its rows"
+        low, high = _number(self.epsilons["smallest"]), _number(self.epsilon)
+        down = "" if self.epsilons.get("steps") is None else ", rounded down where they are many"
+        return (
+            f"{what} was reported by {self.method} under pure local differential privacy with the epsilon of {row}, "
+            f"from {low} to {high} (the public column {self.column!r}{down}): no report is more than exp(that epsilon) "
+            f"times, and so none more than exp({high}){_times(self.epsilon)}, likelier from one than from another "
+            f"{among}."
+        )
+
     def _composition(self) -> str:
         if self._metric is not None and self.unit == "location":
             return self._metric.composition(self.epsilon, self.longest)
+        if self.allocation != "even":
+            return self._uneven()
+        if self.column is not None:
+            if self.unit == "trajectory":
+                return "It is shared evenly over the locations of the trajectory."
+            total = self.per_trajectory
+            largest = "" if total is None else f", {_number(total)} at most in this release"
+            return f"A trajectory as a whole has the sum over its locations{largest}."
         if self.longest is None:
             if self.unit == "trajectory":
                 return "Epsilon is shared evenly over the locations of each trajectory."
@@ -119,6 +154,19 @@ class Guarantee:
             share = _number(self.epsilon / max(self.longest, 1))
             return f"Epsilon is shared evenly; each location of the longest trajectory ({count}) has {share}."
         return f"The longest trajectory ({count}) has epsilon {_number(self.epsilon * self.longest)} as a whole."
+
+    def _uneven(self) -> str:
+        if self.allocation == "ends":
+            rule = "with four times as much for the first and the last one as for the others"
+        elif self.allocation == "water-filling":
+            rule = "by water-filling, with more for the first and the last one"
+        else:
+            weights = ", ".join(_number(float(weight)) for weight in self.allocation)
+            rule = f"by the weights ({weights}) from the first to the last one"
+        return (
+            f"Epsilon is shared over the locations of each trajectory {rule}: together they have at most all of it, "
+            "and a location with a larger share is protected less than the others."
+        )
 
     def _region(self) -> str:
         kind = self.domain.get("kind")
@@ -180,6 +228,13 @@ def recorded(attrs: Mapping[str, Any]) -> dict[str, Any]:
     right = all(isinstance(value, KINDS[name]) or (value is None and name in OPTIONAL) for name, value in known.items())
     right = right and notions.is_right(known.get("privacy", {"kind": notions.PURE}))
     whole = right and {"method", "epsilon"} <= set(known) and 0 < known["epsilon"] < math.inf
+    own = known.get("epsilons", {}) if whole else {}
+    rule = known.get("allocation", "even")
+    if not (rule in RULES if isinstance(rule, str) else all(isinstance(weight, Real) for weight in rule)):
+        return {}
+    if "column" in own:
+        numbers = [own.get("smallest"), own.get("total") or 0]
+        whole = isinstance(own["column"], str) and all(isinstance(number, Real) for number in numbers)
     return known if whole else {}
 
 
@@ -220,5 +275,7 @@ KINDS: dict[str, type] = {
     "reproducible": bool,
     "digest": Mapping,
     "version": str,
+    "allocation": Sequence,
+    "epsilons": Mapping,
 }
 """What the values of a record are."""

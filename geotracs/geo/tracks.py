@@ -250,13 +250,17 @@ def output(
 
 
 def kept_columns(
-    gdf: gpd.GeoDataFrame, keep: str | Sequence[str] | None, trajectory: str | None = None, time: str | None = None
+    gdf: gpd.GeoDataFrame,
+    keep: str | Sequence[str] | None,
+    trajectory: str | None = None,
+    time: str | None = None,
+    eps: str | None = None,
 ) -> list[str]:
-    """Return the columns of a release: trajectory, time and what ``keep`` asks for.
+    """Return the columns of a release: trajectory, time, that of epsilons and what ``keep`` asks for.
 
     Say which are lost, and warn of those that tell where the rows were.
     """
-    always = [name for name in (trajectory, time) if name is not None]
+    always = [name for name in (trajectory, time, eps) if name is not None]
     others = [column for column in gdf.columns if column not in {*always, gdf.active_geometry_name}]
     asked = others if isinstance(keep, str) else list(keep or [])  # the one word that it may be is "all"
     check_columns(gdf, asked)

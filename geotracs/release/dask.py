@@ -15,7 +15,9 @@ from dask.dataframe.utils import clear_known_categories
 import geotracs.core.randomness as randomness
 import geotracs.geo.leaks as leaks
 import geotracs.geo.tracks as frames
+import geotracs.release.budgets as budgets
 import geotracs.release.plan as plans
+from geotracs.core.budget import LARGEST, STEPS, Levels, round_down
 from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.originals import Originals, coordinates, evenly, some_coordinates
 from geotracs.geo.region import Region
@@ -26,7 +28,7 @@ from geotracs.release.request import Request
 @sealed
 def perturb(
     ddf: dask_geopandas.GeoDataFrame,
-    eps: float,
+    eps: float | str,
     method: str = "joint",
     *,
     shuffle: bool | None = None,
@@ -61,7 +63,7 @@ def perturb(
     `geotracs.perturb` does; up to 10,000 of its rows are sent to the caller. All partitions are read at once only if
     that one gives a reason to: if its locations are places of ``round_to`` or ``prior``, or if all bounds of ``domain``
     have so many digits that they may be those of the locations, which the spatial partitions of the frame, if they
-    are known, say without a pass.
+    are known, say without a pass. A column of epsilons is read at once, too, to refuse what is no epsilon.
 
     The call draws one key. It lives in the graph of the frame, so whoever has the graph, or can read the memory of the
     scheduler and the workers, can undo the perturbation. It is never shown.
@@ -85,7 +87,8 @@ def release(
     """
     _check_request(request)
     some = some_rows(ddf) if some is None else some
-    plan = plans.make(request, some, data=_originals(ddf, some), lengths=np.array([1]))
+    own = _budgets(ddf, request)
+    plan = plans.make(request, some, data=_originals(ddf, some), lengths=np.array([1]), budgets=own)
     key = randomness.Key.fresh(randomness.source(request.rng))
     trajectory, together = request.trajectory, plan.recipe.sequential or request.unit == "trajectory"
     # Lines are whole by themselves, and points without a trajectory are refused when they are seen.
@@ -114,6 +117,35 @@ def _released(
     private = clear_known_categories(plan.apply(meta, plan.read(meta), key))
     private.attrs = record
     return dd.from_delayed(released, meta=private, divisions=divisions, verify_meta=False)
+
+
+def _budgets(ddf: dask_geopandas.GeoDataFrame, request: Request) -> budgets.Budgets | None:
+    """Return the epsilons of a dask frame; a column of them is read at once."""
+    if not budgets.differ(request):
+        return None
+    column = request.budget_column
+    if column is None:
+        ends, levels = np.array([request.eps]), Levels(np.array([request.eps]))
+    else:
+        frames.check_columns(ddf._meta, [column])
+        look = dask.delayed(_column, pure=False)
+        parts = ddf[[column, ddf._meta.active_geometry_name]].to_delayed()
+        found = dask.compute(*[look(part, column) for part in parts])
+        budgets.refuse(sum(counts for counts, _, _ in found), column)
+        ends = np.concatenate([own for _, own, _ in found])
+        levels = sum((own for _, _, own in found), start=Levels(np.empty(0)))
+    if request.unit == "trajectory":  # whose lengths are not known, and so all levels are rounded down
+        levels = Levels(np.unique(round_down(levels.values, STEPS[0])), STEPS[0])
+    return budgets.of_levels(request, ends, levels)
+
+
+def _column(part: gpd.GeoDataFrame, column: str) -> tuple[np.ndarray, np.ndarray, Levels]:
+    """Return how many epsilons of a partition are wrong, the smallest and the largest, and the levels."""
+    shapes = part.geometry
+    numbers = budgets.read(part[column], ~(shapes.isna() | shapes.is_empty).to_numpy(), column)
+    right = numbers[(numbers > 0) & (numbers < LARGEST)]
+    ends = np.array([right.min(), right.max()]) if len(right) else right
+    return budgets.troubles(numbers), ends, Levels.of(right)
 
 
 def check_frame(ddf: Any) -> None:
@@ -271,7 +303,8 @@ def _partition(
         raise InputError(
             "Without a trajectory column all points are one trajectory, which partitions cut; give `trajectory`."
         )
-    contents = [tracks.xy, tracks.codes, *([] if tracks.counts is None else [tracks.counts])]
+    own = plan.own(part, tracks)
+    contents = [tracks.xy, tracks.codes, *(values for values in (tracks.counts, own) if values is not None)]
     private = plan.apply(part, tracks, key.part(number, *contents), workers=1)
     private.attrs = record
     return private

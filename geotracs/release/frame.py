@@ -9,6 +9,7 @@ import numpy as np
 import geotracs.core.randomness as randomness
 import geotracs.geo.tracks as frames
 import geotracs.release.blocks as blocks
+import geotracs.release.budgets as budgets
 import geotracs.release.plan as plans
 from geotracs.core.digest import Digest
 from geotracs.errors import sealed
@@ -19,7 +20,7 @@ from geotracs.release.request import Request
 @sealed
 def perturb(
     gdf: gpd.GeoDataFrame,
-    eps: float,
+    eps: float | str,
     method: str = "joint",
     *,
     domain: Any = None,
@@ -29,6 +30,7 @@ def perturb(
     trajectory: str | None = None,
     time: str | None = None,
     unit: str = "location",
+    allocation: str | Sequence[float] = "even",
     round_to: Any = None,
     place: str = "place",
     join: Sequence[str] = (),
@@ -49,8 +51,11 @@ def perturb(
         Point rows, grouped by ``trajectory`` and ordered by ``time``, or LineString rows, one trajectory each unless
         ``trajectory`` groups them. Any CRS.
         Missing and empty geometries stay as they are; Z and M are dropped with a warning. Never changed.
-    eps : float
-        Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``.
+    eps : float or str
+        Privacy parameter, greater than 0 and less than 700: smaller is more private. See ``unit``. Or the name of a
+        column with the epsilon of each row (of each location in it), or of each trajectory. Such a column is public: it
+        is a part of the release, since a reader needs it, and nothing protects it; it must not depend on where a row
+        is. Where locations have more than 512 distinct epsilons, they are rounded down to few, as the record says.
     method : str
         "joint", the default, perturbs both coordinates at once; "tracs-c" one by one, and "tracs-d" the direction and
         distance from the previous report, both as in the paper; "nearest" works over the places of ``round_to``, where
@@ -78,7 +83,13 @@ def perturb(
         Column that says which trajectory a row belongs to, and column that orders its rows. Without ``trajectory``
         all points are one trajectory, and each line is one. Rows with equal times stay in row order.
     unit : {"location", "trajectory"}
-        Whether ``eps`` is for each location, or shared evenly over the locations of each trajectory.
+        Whether ``eps`` is for each location, or shared over the locations of each trajectory.
+    allocation : {"even", "ends", "water-filling"} or sequence of float
+        How the locations of a trajectory share its epsilon, with ``unit="trajectory"``: all alike; with four times as
+        much for the first and the last one ("ends"); with the smallest mean error where these two count four times
+        ("water-filling"); or by weights from the first to the last one, interpolated between, such as ``(3, 1, 3)``.
+        The sum over a trajectory is at most ``eps`` all the same, but a location with a larger share is protected less
+        than the others. See `geotracs.core.budget.Allocation`.
     round_to : GeoDataFrame, GeoSeries or `geotracs.places.Grid`, optional
         Public places to which every report is moved: the nearest point, the nearest point of the nearest line or area,
         or the middle of its cell. Of places equally near, the first of the layer is taken. Any CRS. A method over
@@ -107,7 +118,8 @@ def perturb(
     **options
         Options of the method: for "tracs-c" and "tracs-d" ``window`` ("ogpm", "r-sw", or a mechanism that the paper
         names: "pm", "sw", "truncated-laplace", "truncated-gaussian", "purkayastha", "sdd"), and for "tracs-d" also
-        ``direction_share``, ``start`` ("centre", "corner", "random", "places" or a public point) and ``reference``
+        ``direction_share`` (a number or "best"), ``start`` ("centre", "corner", "random", "places" or a public point)
+        and ``reference``
         ("previous", "places" or a public point); for "strawman" these and ``k``; ``groups`` for "l-srr", ``reach`` for
         "ngram", ``k`` for "atp"; for "geo-ind" the ``radius`` in metres, 200 by default.
 
@@ -139,12 +151,14 @@ def release(
     """Return the release of a frame; see `perturb`."""
     blocks.check_workers(workers)
     tracks = frames.read(gdf, request.trajectory, request.time, grouped=False)
-    plan = plans.make(request, gdf, data=Originals.of(gdf.geometry), lengths=tracks.lengths)
+    frames.check_columns(gdf, [] if request.budget_column is None else [request.budget_column])
+    own = budgets.of_tracks(request, gdf, tracks)
+    plan = plans.make(request, gdf, data=Originals.of(gdf.geometry), lengths=tracks.lengths, budgets=own)
     plan.prepare(progress)
     key = randomness.Key.fresh(randomness.source(request.rng))
     longest = int(tracks.lengths.max(initial=0))
     tracks = tracks.grouped() if plan.recipe.sequential else tracks
-    xy, added, _ = plan.reports(tracks, key, progress=progress, workers=workers)
+    xy, added, _ = plan.reports(tracks, key, own=plan.own(gdf, tracks), progress=progress, workers=workers)
     private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
     private.attrs = {"tracs": plan.guarantee(len(xy), longest, Digest.of(xy)).to_attrs()}
     return private

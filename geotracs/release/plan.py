@@ -22,6 +22,7 @@ import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
 import geotracs.geo.tracks as frames
 import geotracs.release.blocks as blocks
+import geotracs.release.budgets as budgets_
 import geotracs.release.engine as engine
 import geotracs.release.steps as steps
 from geotracs.core.digest import Digest
@@ -58,6 +59,8 @@ class Plan:
         The method's options as they were given.
     added : list of str
         The columns that places add.
+    budgets : Budgets, or None
+        The epsilons of locations, if they are not all the same or shared evenly.
     """
 
     recipe: methods.Method
@@ -74,6 +77,7 @@ class Plan:
     kept: list[str]
     added: list[str]
     reproducible: bool
+    budgets: budgets_.Budgets | None = None
 
     def __repr__(self) -> str:
         return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
@@ -90,8 +94,12 @@ class Plan:
 
     def apply(self, gdf: gpd.GeoDataFrame, tracks: frames.Tracks, key: Key, **arguments: Any) -> gpd.GeoDataFrame:
         """Return the release of a frame; the arguments are those of `reports`."""
-        xy, added, _ = self.reports(tracks, key, **arguments)
+        xy, added, _ = self.reports(tracks, key, own=self.own(gdf, tracks), **arguments)
         return frames.output(gdf, tracks.rebuild(xy), self.kept, added)
+
+    def own(self, table: pd.DataFrame, tracks: frames.Tracks) -> np.ndarray | None:
+        """Return the epsilon of each row of a table that holds locations; None without a column of epsilons."""
+        return None if self.budgets is None else self.budgets.own(table, tracks.present)
 
     def reports(
         self,
@@ -100,6 +108,8 @@ class Plan:
         *,
         parts: list[blocks.Block] | None = None,
         lengths: np.ndarray | None = None,
+        own: np.ndarray | None = None,
+        earlier: np.ndarray | None = None,
         before: Any = None,
         progress: bool = False,
         workers: int | None = None,
@@ -114,6 +124,10 @@ class Plan:
             The blocks of the piece; by default these are all locations.
         lengths : array of int, optional
             How many locations each trajectory has in the whole release; by default as many as here.
+        own : array, optional
+            What `Plan.own` returned.
+        earlier : array of int, optional
+            How many locations of each trajectory came before this piece; by default none.
         before
             What was returned for the piece before, if this one begins inside a trajectory.
         """
@@ -122,9 +136,11 @@ class Plan:
                 "`join` is for points; a line holds many locations in a row, each with a place of its own."
             )
         eps: float | np.ndarray = self.eps
-        xy = tracks.xy
-        if self.unit == "trajectory":
-            eps = tracks.per_location(budget.even_share(self.eps, tracks.lengths if lengths is None else lengths))
+        xy, lengths = tracks.xy, tracks.lengths if lengths is None else lengths
+        if self.budgets is not None:
+            eps = self.budgets.epsilons(tracks, own, lengths, earlier)
+        elif self.unit == "trajectory":
+            eps = tracks.per_location(budget.even_share(self.eps, lengths))
         offsets = tracks.offsets if self.recipe.sequential else None
         parts = self.cut(tracks) if parts is None else parts
         which = None if self.rounding is None else np.empty(len(xy), dtype=np.int64)
@@ -177,6 +193,8 @@ class Plan:
             reproducible=self.reproducible,
             digest=None if digest is None else {"crs": crs, **digest.to_record()},
             version=version("geotracs"),
+            allocation="even" if self.budgets is None else self.budgets.allocation.to_record(),
+            epsilons={} if self.budgets is None else self.budgets.to_record(),
         )
 
     @functools.cached_property
@@ -218,7 +236,14 @@ class Plan:
         return {name: value for name, value in vars(self).items() if name not in made}
 
 
-def make(request: Request, gdf: gpd.GeoDataFrame, *, data: Originals, lengths: np.ndarray) -> Plan:
+def make(
+    request: Request,
+    gdf: gpd.GeoDataFrame,
+    *,
+    data: Originals,
+    lengths: np.ndarray,
+    budgets: budgets_.Budgets | None = None,
+) -> Plan:
     """Make the plan of a release.
 
     Parameters
@@ -229,36 +254,44 @@ def make(request: Request, gdf: gpd.GeoDataFrame, *, data: Originals, lengths: n
         The CRS of the locations, and what may be asked about them to warn of what was derived from them.
     lengths : array of int
         How many locations each trajectory has, as far as it is known.
+    budgets : Budgets, optional
+        The epsilons of locations, if they are not all the same or shared evenly.
     """
     trajectory, time = request.trajectory, request.time
     frames.check_columns(gdf, [name for name in (trajectory, time) if name is not None])
-    kept = frames.kept_columns(gdf, request.keep, trajectory, time)
+    kept = frames.kept_columns(gdf, request.keep, trajectory, time, request.budget_column)
     _check_new_columns(request.added, [*kept, gdf.active_geometry_name])
-    setting = None if request.domain is None and lengths.sum() == 0 else _setting(request, data, lengths)
+    setting = None if request.domain is None and lengths.sum() == 0 else _setting(request, data, lengths, budgets)
     recipe = request.recipe if setting is None else setting.recipe
-    levels = _levels(request, lengths)
+    levels = _levels(request, lengths) if budgets is None else budgets.levels.values
     recipe.check_eps(levels)
     return Plan(
         recipe=recipe,
-        eps=request.eps,
+        eps=cast(float, request.eps) if budgets is None else budgets.largest,
         unit=request.unit,
         region=None if setting is None else setting.region,
         rounding=None if setting is None else setting.rounding,
         after=() if setting is None else steps.after_the_draw(setting),
         levels=levels,
-        options={**_lengths(recipe, request), **request.options},
+        # "best" is a number now, which the recipe knows
+        options={**_lengths(recipe, request), **{n: v for n, v in request.options.items() if v != "best"}},
         outside=request.outside,
         trajectory=trajectory,
         time=time,
         kept=kept,
         added=request.added,
         reproducible=request.rng is not None,
+        budgets=budgets,
     )
 
 
-def _setting(request: Request, data: Originals, lengths: np.ndarray) -> steps.Setting:
+def _setting(request: Request, data: Originals, lengths: np.ndarray, budgets: budgets_.Budgets | None) -> steps.Setting:
     """Return the public things that a release works with: region, places and method."""
-    recipe, typical = request.recipe, budget.typical(request.eps, request.unit, lengths)
+    recipe = request.recipe
+    if budgets is None:
+        typical = budget.typical(cast(float, request.eps), request.unit, lengths)
+    else:
+        typical = budgets.levels.typical
     region = regions.resolve(
         request.domain,
         data,
@@ -275,7 +308,7 @@ def _setting(request: Request, data: Originals, lengths: np.ndarray) -> steps.Se
         )
     if request.method == "auto":
         recipe, region = best_method(region, rounding, typical)
-    recipe = in_working_crs(recipe, region, rounding, typical)
+    recipe = in_working_crs(recipe, region, rounding, typical).settled(typical, region.chart)
     return steps.Setting(replace(request, rng=None), recipe, region, rounding)  # whoever knows rng knows the secrets
 
 
@@ -286,9 +319,10 @@ def _lengths(recipe: methods.Method, request: Request) -> dict[str, float]:
 
 def _levels(request: Request, lengths: np.ndarray) -> float | np.ndarray:
     """Return the epsilons that locations have."""
+    eps = cast(float, request.eps)  # a column has levels of its own
     if request.unit == "location":
-        return request.eps
-    return np.unique(budget.even_share(request.eps, np.unique(lengths[lengths > 0])))
+        return eps
+    return np.unique(budget.even_share(eps, np.unique(lengths[lengths > 0])))
 
 
 def _outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:

@@ -40,7 +40,7 @@ class Request:
     geotracs.errors.InputError: joint has no option 'trajectories'; did you mean `trajectory`?
     """
 
-    eps: float
+    eps: float | str
     method: str = "joint"
     domain: Any = None
     fit: str = "envelope"
@@ -49,6 +49,7 @@ class Request:
     trajectory: str | None = None
     time: str | None = None
     unit: str = "location"
+    allocation: str | Sequence[float] = "even"
     round_to: Any = None
     place: str = "place"
     join: Sequence[str] = ()
@@ -60,7 +61,7 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, eps: float, method: str = "joint", **arguments: Any) -> "Request":
+    def of(cls, eps: float | str, method: str = "joint", **arguments: Any) -> "Request":
         """Return the request that arguments of `perturb` make: those that are no field are options of the method."""
         known = {name: arguments.pop(name) for name in cls.names() if name in arguments and name != "options"}
         return cls(eps, method, **known, options=arguments)
@@ -72,9 +73,12 @@ class Request:
 
     def __post_init__(self) -> None:
         options = {name: _plain(value) for name, value in self.options.items()}
-        self._become(eps=budget.check_eps(self.eps), options=options)
+        eps = str(self.eps) if isinstance(self.eps, str) else budget.check_eps(self.eps)  # a column, or a number
+        self._become(eps=eps, options=options)
         self._become(keep=_checked_keep(self.keep), join=_checked_join(self.join))
         budget.check_unit(self.unit)
+        if not self.shared.even and self.unit != "trajectory":
+            raise InputError('`allocation` shares the epsilon of a trajectory; give it with unit="trajectory".')
         self._check_method()
         if not isinstance(self.outside, str) or self.outside not in OUTSIDE:
             raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {quoted(self.outside)}.")
@@ -85,7 +89,18 @@ class Request:
         randomness.check(self.rng)
 
     def __repr__(self) -> str:
-        return f"<Request for {self.method}, epsilon {self.eps:g} per {self.unit}>"
+        eps = f"of column {self.eps!r}" if isinstance(self.eps, str) else f"{self.eps:g}"
+        return f"<Request for {self.method}, epsilon {eps} per {self.unit}>"
+
+    @cached_property
+    def shared(self) -> budget.Allocation:
+        """How the epsilon of a trajectory is shared over its locations."""
+        return budget.Allocation.of(self.allocation)
+
+    @property
+    def budget_column(self) -> str | None:
+        """The column that holds the epsilons, if they are not one number."""
+        return self.eps if isinstance(self.eps, str) else None
 
     @cached_property
     def recipe(self) -> methods.Method:

@@ -429,7 +429,7 @@ def test_locations_on_the_border_are_inside(tracks):
         ({"eps": -1}, "`eps` must be greater than 0"),
         ({"eps": math.nan}, "`eps` must be greater than 0 and less than 700, got nan"),
         ({"eps": math.inf}, "`eps` must be greater than 0"),
-        ({"eps": "4"}, "`eps` must be one number, got str"),
+        ({"eps": "4"}, "There is no column '4'"),
         ({"eps": np.array([1.0, 2.0])}, "`eps` must be one number, got ndarray"),
         ({"eps": 5e-324}, "too small to be shared"),
         ({"method": "laplace"}, r"`method` must be one of .*'tracs-c', 'tracs-d'\], got 'laplace'"),

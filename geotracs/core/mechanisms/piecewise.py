@@ -12,7 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
-from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, spread_offsets, threshold
+from geotracs.core.mechanisms.lattice import (
+    CELLS,
+    WORDS,
+    cells_of,
+    distinct,
+    draw_offsets,
+    midpoints,
+    spread_offsets,
+    threshold,
+)
 from geotracs.core.randomness import Source, source
 from geotracs.errors import InputError, quoted
 
@@ -61,8 +70,8 @@ class Piecewise:
             self.window, self.threshold = _two_levels(self.eps, window)
             return
         self.eps = np.asarray(eps, dtype=np.float64)
-        distinct, which = np.unique(self.eps, return_inverse=True)
-        levels = [_two_levels(check_eps(float(value)), window) for value in distinct]
+        values, which = distinct(self.eps)
+        levels = [_two_levels(check_eps(value), window) for value in values.tolist()]
         self.window = np.array([width for width, _ in levels], dtype=np.int64)[which]
         self.threshold = np.array([limit for _, limit in levels], dtype=np.uint64)[which]
 

@@ -12,6 +12,8 @@ from geotracs.core.mechanisms.lattice import (
     at_least,
     blocks,
     cells_of,
+    distinct,
+    first_of_each,
     midpoints,
     take_or_scalar,
     threshold,
@@ -78,10 +80,8 @@ class Window:
             self.columns, self.rows, self.threshold = _two_levels(self.eps, float(width), float(height))
         else:
             self.eps = np.asarray(eps, dtype=np.float64)
-            asked = np.column_stack([np.broadcast_to(value, self.eps.shape) for value in (self.eps, width, height)])
-            distinct, which = np.unique(asked, axis=0, return_inverse=True)
-            which = which.reshape(-1)  # numpy 2.0 keeps a second axis
-            levels = [_two_levels(check_eps(e), w, h) for e, w, h in distinct.tolist()]
+            asked, which = _asked(self.eps, width, height)
+            levels = [_two_levels(check_eps(e), w, h) for e, w, h in asked.tolist()]
             self.columns, self.rows = (np.array([level[i] for level in levels], dtype=np.int64)[which] for i in (0, 1))
             self.threshold = np.array([level[2] for level in levels], dtype=np.uint64)[which]
         self.cells = self.columns * self.rows
@@ -238,6 +238,18 @@ def _two_levels(eps: float, width: float, height: float) -> tuple[int, int, int]
         )
     columns, rows = (MULTIPLE * max(1, int(side * (SIDE // MULTIPLE))) for side in (width, height))
     return columns, rows, threshold(eps, columns * rows, SIDE * SIDE)
+
+
+def _asked(eps: np.ndarray, width: float | np.ndarray, height: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct windows that are asked for, as rows (eps, width, height), and which of them each is."""
+    given = [eps, *(np.broadcast_to(side, eps.shape) for side in (width, height))]
+    _, which = distinct(eps)
+    first = first_of_each(which)
+    # As a rule the sides depend on epsilon alone, and sorting rows takes twenty times as long as finding that out.
+    if all(np.array_equal(values[first][which], values) for values in given[1:]):
+        return np.column_stack([values[first] for values in given]), which
+    rows, which = np.unique(np.column_stack(given), axis=0, return_inverse=True)
+    return rows, which.reshape(-1)  # numpy 2.0 keeps a second axis
 
 
 def _elsewhere(columns: np.ndarray, rows: np.ndarray, n: int, rng: Source) -> np.ndarray:

@@ -99,6 +99,10 @@ class Method:
         """Raise for a domain that lacks a capability the method needs, and say which."""
         raise NotImplementedError
 
+    def settled(self, eps: float, domain: Domain) -> "Method":
+        """Return the method with the options that public things decide, for a typical epsilon; here itself."""
+        return self
+
     def report(
         self,
         xy: np.ndarray,

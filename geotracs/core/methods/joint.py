@@ -9,7 +9,7 @@ import shapely
 
 from geotracs.core.charts.base import Chart, evenly, window
 from geotracs.core.domains import Domain
-from geotracs.core.mechanisms.lattice import WORDS
+from geotracs.core.mechanisms.lattice import WORDS, distinct
 from geotracs.core.mechanisms.window import PLAIN, STRETCHES, Window
 from geotracs.core.methods.product import Charted, Point, cartesian
 from geotracs.core.randomness import Source, public_stream, words
@@ -135,8 +135,8 @@ class WindowCosts:
 
     def window(self, eps: float | np.ndarray) -> Window:
         """Return the mechanism with the best window for each epsilon."""
-        distinct, which = np.unique(eps, return_inverse=True)
-        odds = np.expm1(np.minimum(distinct, 200))[:, None] * FINE  # with more the smallest is best, and sums overflow
+        levels, which = distinct(np.atleast_1d(eps))
+        odds = np.expm1(np.minimum(levels, 200))[:, None] * FINE  # with more the smallest is best, and sums overflow
         best = np.argmin((self._anywhere + odds * self._inside) / (1 + odds), axis=1)
         # One table for all: it says how the region is stretched, and changes little with the area.
         stretch = self._stretches[np.argmin(np.abs(np.log(AREAS / np.median(FINE[best]))))]

@@ -27,8 +27,10 @@ from geotracs.io.formats import format_named
 from geotracs.io.progress import bar
 from geotracs.io.streams import Source, Stream
 from geotracs.io.troubles import described, told
-from geotracs.release.file.release import Release, count
+from geotracs.release.budgets import differ
+from geotracs.release.file.release import Release
 from geotracs.release.file.sorting import sort_out_of_core
+from geotracs.release.file.survey import Survey
 from geotracs.release.frame import release as release_frame
 from geotracs.release.request import Request
 
@@ -45,7 +47,7 @@ SORTING = ".sorting"
 def perturb_file(
     src: str | Path,
     dst: str | Path,
-    eps: float,
+    eps: float | str,
     method: str = "joint",
     *,
     keep: str | Sequence[str] | None = None,
@@ -101,7 +103,8 @@ def perturb_file(
 
     Notes
     -----
-    ``unit="trajectory"`` reads the file twice, first to count, and so does a CSV file, to see what its columns hold.
+    ``unit="trajectory"`` and a column of epsilons read the file twice, first to count, and so does a CSV file, to see
+    what its columns hold. An uneven ``allocation`` needs the rows of a trajectory together and by time, or ``sort``.
     "ngram" and "atp" keep whole trajectories in memory; "tracs-d" only the last report of one.
 
     Examples
@@ -176,7 +179,8 @@ def _sample(source: Source, request: Request) -> gpd.GeoDataFrame:
     """Return the first rows, which have the columns that are asked for."""
     sample = source.frame(next(source.tables(SAMPLE)))
     frames.check(sample)
-    frames.check_columns(sample, [name for name in (request.trajectory, request.time) if name is not None])
+    columns = (request.trajectory, request.time, request.budget_column)
+    frames.check_columns(sample, [name for name in columns if name is not None])
     return sample
 
 
@@ -191,8 +195,15 @@ def _stream(
 ) -> Guarantee:
     sample = _sample(source, request)
     data = _originals(source, sample, request.domain, rows)
-    counted = count(source, request.trajectory, rows, progress) if request.unit == "trajectory" else None
-    plan = plans.make(request, sample, data=data, lengths=np.array([1]) if counted is None else counted.all())
+    survey = Survey.of(source, request, rows, progress) if request.unit == "trajectory" or differ(request) else None
+    counted = survey.lengths if survey is not None and request.unit == "trajectory" else None
+    plan = plans.make(
+        request,
+        sample,
+        data=data,
+        lengths=np.array([1]) if counted is None else counted.all(),
+        budgets=None if survey is None else survey.budgets(),
+    )
     plan.prepare(progress)
     key = randomness.Key.fresh(randomness.source(request.rng))
     lines = bool(sample.geom_type.eq("LineString").any())

@@ -14,7 +14,7 @@ def keys(labels: pd.Series) -> np.ndarray:
 
 
 class Counts:
-    """Counts by key, in 16 bytes a trajectory.
+    """Counts by key, in 16 bytes a trajectory; with ``how=np.minimum`` the smallest value of each.
 
     Examples
     --------
@@ -25,22 +25,23 @@ class Counts:
     array([7, 0])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, how: np.ufunc = np.add) -> None:
+        self._how, self._none = how, 0 if how is np.add else np.inf
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []
 
     def add(self, keys: np.ndarray, counts: np.ndarray) -> None:
         """Count so many more locations."""
-        self._parts.append(_summed(keys, counts))
+        self._parts.append(_gathered(keys, counts, self._how))
         # Parts of at least twice the size of the next: there are few of them, and each is merged a few times only.
         while len(self._parts) > 1 and len(self._parts[-2][0]) < 2 * len(self._parts[-1][0]):
             self._merge()
 
     def of(self, keys: np.ndarray) -> np.ndarray:
-        """Return the counts of these keys, 0 for one that is not known."""
-        total = np.zeros(len(keys), dtype=np.int64)
+        """Return the counts of these keys, 0 (or infinity) for one that is not known."""
+        total = np.full(len(keys), self._none)
         for known, counts in self._parts:
             at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-            total += np.where(known[at] == keys, counts[at], 0)
+            total = self._how(total, np.where(known[at] == keys, counts[at], self._none))
         return total
 
     def all(self) -> np.ndarray:
@@ -57,9 +58,13 @@ class Counts:
 
     def _merge(self) -> None:
         (a, m), (b, n) = self._parts.pop(), self._parts.pop()
-        self._parts.append(_summed(np.concatenate([a, b]), np.concatenate([m, n])))
+        self._parts.append(_gathered(np.concatenate([a, b]), np.concatenate([m, n]), self._how))
 
 
-def _summed(keys: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _gathered(keys: np.ndarray, counts: np.ndarray, how: np.ufunc) -> tuple[np.ndarray, np.ndarray]:
     distinct, which = np.unique(keys, return_inverse=True)
-    return distinct, np.bincount(which, counts, minlength=len(distinct)).astype(np.int64)
+    if how is np.add:
+        return distinct, np.bincount(which, counts, minlength=len(distinct)).astype(counts.dtype)
+    found = np.full(len(distinct), np.inf)
+    how.at(found, which, counts)
+    return distinct, found

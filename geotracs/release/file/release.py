@@ -18,7 +18,6 @@ from geotracs.core.digest import Digest
 from geotracs.core.guarantee import Guarantee
 from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
-from geotracs.io.progress import bar
 from geotracs.io.streams import Layout, Source, Summary
 from geotracs.io.troubles import told
 from geotracs.release.file.counts import Counts, keys
@@ -56,6 +55,9 @@ class Release:
         self._source, self._plan, self._key, self._batch = source, plan, key, rows
         self._counted, self._workers, self._advance = counted, workers, advance
         self._seen, self._longest = Counts(), 0
+        # Whether the order of the rows of a trajectory matters, and the key of the last one that was seen.
+        self._along = plan.recipe.sequential or not (plan.budgets is None or plan.budgets.allocation.even)
+        self._last: np.uint64 | None = None
         self._before: Any = None  # the last report, where the next piece goes on inside a trajectory
         self._locations = self._rows = 0
         self._digest = Digest()
@@ -128,30 +130,43 @@ class Release:
             if self._kind not in (None, kind):
                 raise InputError("The geometries must be all Point or all LineString; this file mixes both.")
             self._kind = kind
-        if not plan.recipe.sequential:
+        if not self._along:
             return tracks
-        tracks = tracks.grouped()
-        if tracks.order is not None:
+        grouped = tracks.grouped()
+        if grouped.order is not None:
             raise InputError(self._unsorted())
-        return tracks
+        return grouped if plan.recipe.sequential else tracks
 
     def _perturbed(
         self, table: pa.Table, tracks: frames.Tracks, parts: list[blocks.Block], continues: bool
     ) -> pa.Table:
         """Return the release of complete blocks."""
-        labels = _keys_of(tracks, table, self._plan.trajectory)
-        lengths = None
+        labels = keys_of(tracks, table, self._plan.trajectory)
+        lengths, earlier, own = None, None, None
+        if self._plan.budgets is not None and self._plan.budgets.column is not None:
+            column = self._plan.budgets.column
+            own = self._plan.own(table.select([column]).to_pandas(), tracks)
         if labels is None:
             self._longest = max(self._longest, int(tracks.lengths.max(initial=0)))
         elif len(tracks.xy):
             new = labels[1:] if self._before is not None else labels
-            if self._plan.recipe.sequential and self._seen.of(new).any():  # within a piece, `_read` sees it
+            if not self._plan.recipe.sequential:
+                new = labels[1:] if labels[0] == self._last else labels
+            if self._along and self._seen.of(new).any():  # within a piece, `_read` sees it
                 raise InputError(self._unsorted())
+            self._last, earlier = labels[-1], self._seen.of(labels)
             self._seen.add(labels, tracks.lengths)
             lengths = None if self._counted is None else self._counted.of(labels)
         try:
             xy, added, last = self._plan.reports(
-                tracks, self._key, parts=parts, lengths=lengths, before=self._before, workers=self._workers
+                tracks,
+                self._key,
+                parts=parts,
+                lengths=lengths,
+                own=own,
+                earlier=earlier,
+                before=self._before,
+                workers=self._workers,
             )
         except DomainError as error:
             raise DomainError(f"In rows {self._rows} to {self._rows + len(table) - 1}: {error}") from None
@@ -184,8 +199,9 @@ class Release:
 
     def _unsorted(self) -> str:
         columns = [repr(name) for name in (self._plan.trajectory, self._plan.time) if name is not None]
+        why = f"{self._plan.recipe.name} looks back" if self._plan.recipe.sequential else "An uneven allocation looks"
         return (
-            f"{self._plan.recipe.name} looks back along a trajectory, and the rows of this file are not in order: "
+            f"{why} along a trajectory, and the rows of this file are not in order: "
             "those of a trajectory must be together and in the order of their times. Use --sort (sort=True) to sort "
             f"them on disk, or sort the file by {' and '.join(columns)} first."
         )
@@ -206,21 +222,7 @@ def read(
     return frames.read(gpd.GeoDataFrame(frame, geometry=shapes), trajectory, time, grouped=False)
 
 
-def count(source: Source, trajectory: str | None, rows: int, progress: bool | None = None) -> Counts:
-    """Go through a file to count the locations of each trajectory."""
-    counts = Counts()
-    with bar(source.rows, progress, " rows", "Counting") as advance:
-        for number, table in enumerate(source.tables(rows, [source.geometry, trajectory])):
-            tracks = read(source, table, trajectory, first=number * rows)
-            labels = _keys_of(tracks, table, trajectory)
-            if len(tracks.xy):
-                own = np.arange(len(tracks.lengths), dtype=np.uint64) + np.uint64(number * rows)
-                counts.add(own if labels is None else labels, tracks.lengths)
-            advance(len(table))
-    return counts
-
-
-def _keys_of(tracks: frames.Tracks, table: pa.Table, trajectory: str | None) -> np.ndarray | None:
+def keys_of(tracks: frames.Tracks, table: pa.Table, trajectory: str | None) -> np.ndarray | None:
     """Return the key of each trajectory of a table; None for lines that are one each."""
     if trajectory is None:
         return None if tracks.are_lines else np.zeros(len(tracks.lengths), dtype=np.uint64)

@@ -10,6 +10,7 @@ from geotracs.core.mechanisms.lattice import (
     WORDS,
     at_least,
     cells_of,
+    distinct,
     exp_lower_bound,
     midpoints,
     threshold,
@@ -86,3 +87,12 @@ def test_threshold_of_a_small_lattice_by_hand():
     eps = float(np.log(3))
     t = threshold(eps, 1, cells=4)
     assert abs(t / WORDS - 0.5) < 1e-15
+
+
+@pytest.mark.parametrize("levels", [0, 1, 2, 300, 1024, 5000])
+def test_distinct_values_are_those_of_unique(levels):
+    rng = np.random.default_rng(levels)
+    values = 0.1 + rng.random(levels)[rng.integers(0, levels, 50_000)] if levels else np.empty(0)
+    values[-1:] = 9.0  # which a sample misses
+    for ours, numpys in zip(distinct(values), np.unique(values, return_inverse=True), strict=True):
+        np.testing.assert_array_equal(ours, numpys)

@@ -209,3 +209,15 @@ def test_bad_arguments():
             Window(1, 0.1, 0.1).sample(x)
     with pytest.raises(InputError, match="2 values, but 3 draws"):
         Window(np.array([1.0, 2.0]), 0.1, 0.1).draw(3, np.random.default_rng(0))
+
+
+def test_many_epsilons_are_those_of_one_each():
+    rng = np.random.default_rng(3)
+    eps = 2.0 ** (rng.integers(0, 3000, 20_000) / 320 - 1)
+    width = np.minimum(0.7, 1 / eps)
+    for height in (width, rng.choice([0.1, 0.2], len(eps))):  # a function of epsilon, and not
+        many = Window(eps, width, height)
+        for row in (0, 1, 77, 19_999):
+            one = Window(float(eps[row]), width[row], height[row])
+            assert (many.columns[row], many.rows[row]) == (one.columns, one.rows)
+            assert int(many.threshold[row]) == one.threshold

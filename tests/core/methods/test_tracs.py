@@ -291,3 +291,22 @@ def test_bad_options():
     xy, offsets = random_tracks(SQUARE, trajectories=1)
     with pytest.raises(DomainError, match="`start` must lie inside"):
         run(methods.make("tracs-d", {"start": (3, 3)}), xy, offsets, 1.0, SQUARE, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ["tracs-d", "strawman"])
+def test_the_best_share_is_public_fixed_and_no_worse(name):
+    domain = Rectangle(0, 0, 2, 10)
+    best = methods.make(name, {"direction_share": "best"})
+    for eps in (1.0, 8.0):
+        settled = best.settled(eps, domain)
+        assert settled.direction_share == best.settled(eps, domain).direction_share
+        assert 0 < settled.direction_share < 1
+        assert settled.shares["direction"] == settled.direction_share
+        errors = [methods.expected_error(one, eps, domain) for one in (best, settled, methods.make(name))]
+        assert errors[0] == errors[1]
+        assert errors[1] < 1.01 * errors[2]
+    assert best.shares == {}
+    with pytest.raises(InputError, match="needs one epsilon"):
+        best.mechanisms(np.array([1.0, 2.0]), domain)
+    with pytest.raises(InputError, match="`direction_share` must be"):
+        methods.make(name, {"direction_share": "worst"})

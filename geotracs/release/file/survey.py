@@ -1,0 +1,73 @@
+"""A first pass through a file: how long trajectories are, and which epsilons they have."""
+
+import numpy as np
+
+import geotracs.release.budgets as budgets
+from geotracs.core.budget import LARGEST, Levels
+from geotracs.geo.tracks import Tracks
+from geotracs.io.progress import bar
+from geotracs.io.streams import Source
+from geotracs.release.file.counts import Counts
+from geotracs.release.file.release import keys_of, read
+from geotracs.release.request import Request
+
+
+class Survey:
+    """What one pass through a file says about its trajectories, before any location is perturbed.
+
+    Attributes
+    ----------
+    lengths : Counts
+        How many locations each trajectory has.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self._request, self.lengths = request, Counts()
+        self._sums, self._low, self._high = Counts(), Counts(np.minimum), Counts(np.minimum)
+        self._troubles, self._levels = np.zeros(4, dtype=np.int64), Levels(np.empty(0))
+
+    @classmethod
+    def of(cls, source: Source, request: Request, rows: int, progress: bool | None = None) -> "Survey":
+        """Go through a file."""
+        survey, trajectory, column = cls(request), request.trajectory, request.budget_column
+        with bar(source.rows, progress, " rows", "Counting") as advance:
+            for number, table in enumerate(source.tables(rows, [source.geometry, trajectory, column])):
+                tracks = read(source, table, trajectory, first=number * rows)
+                labels = keys_of(tracks, table, trajectory)
+                if labels is None:
+                    labels = np.arange(len(tracks.lengths), dtype=np.uint64) + np.uint64(number * rows)
+                if len(tracks.xy):
+                    survey.lengths.add(labels, tracks.lengths)
+                    if column is not None:
+                        own = budgets.read(table.select([column]).to_pandas()[column], tracks.present, column)
+                        survey._look(tracks, labels, own)
+                advance(len(table))
+        return survey
+
+    def budgets(self) -> budgets.Budgets | None:
+        """Return the epsilons of the file; None if all locations have the same, or an even share of the same."""
+        request, column = self._request, self._request.budget_column
+        if not budgets.differ(request):
+            return None
+        if column is None:
+            return budgets.of_lengths(request, np.array([request.eps]), self.lengths.all())
+        budgets.refuse(self._troubles, column)
+        low, high = self._low.all(), -self._high.all()
+        if request.unit == "trajectory":
+            budgets.check_alike(int(np.count_nonzero(low != high)), column)
+            return budgets.of_lengths(request, low, self.lengths.all())
+        ends = np.concatenate([low, high])
+        return budgets.of_levels(request, ends, self._levels, float(self._sums.all().max(initial=0)))
+
+    def _look(self, tracks: Tracks, labels: np.ndarray, own: np.ndarray) -> None:
+        """Take the epsilons of some rows into account."""
+        self._troubles += budgets.troubles(own)
+        right = (own > 0) & (own < LARGEST)
+        own, labels = own[right], labels[tracks.codes[right]]
+        if not len(own):
+            return
+        self._low.add(labels, own)
+        self._high.add(labels, -own)
+        if self._request.unit == "location":
+            self._levels += Levels.of(own)
+            self._sums.add(labels, own if tracks.counts is None else own * tracks.counts[right])
