@@ -164,7 +164,7 @@ def test_density_of_named_windows(name, window):
 
 @pytest.mark.parametrize("window", ["sw", "purkayastha"])
 def test_named_windows_walk_along_what_is_released(window):
-    """In two pieces as in one; no report, and so no reference, leaves the polygon."""
+    """No report, and so no reference, leaves the polygon; projecting again changes nothing."""
     recipe, rng = methods.make("tracs-d", {"window": window}), np.random.default_rng(5)
     xy = CORNER.spread(40)
     whole = xy.copy(order="F")
