@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,13 @@ class Reports(NamedTuple):
     which: np.ndarray | None
 
 
+class ReportMap(Protocol):
+    """A public map of reports, such as `Remap`."""
+
+    def __call__(self, xy: np.ndarray, eps: float | np.ndarray) -> None:
+        """Move reports, each with its epsilon, in place."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """The public map from a report to what is released of it, in the working CRS.
@@ -38,14 +45,19 @@ class Release:
         Reports are rounded to these.
     leaves : bool
         Whether reports may fall outside a region whose chart they would otherwise stay in.
+    remap : ReportMap or None
+        Reports are moved by it before they are projected inside.
     """
 
     domain: Domain
     places: Places | None = None
     leaves: bool = False
+    remap: ReportMap | None = None
 
-    def __call__(self, xy: np.ndarray) -> Reports:
-        """Return what is released; ``xy`` is overwritten."""
+    def __call__(self, xy: np.ndarray, eps: float | np.ndarray | None = None) -> Reports:
+        """Return what is released of reports, each with its epsilon; ``xy`` is overwritten."""
+        if self.remap is not None and eps is not None:
+            self.remap(xy, eps)
         self.domain.project_inside(xy)
         if self.places is None:
             return Reports(xy, None)
