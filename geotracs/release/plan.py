@@ -29,6 +29,7 @@ from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
 from geotracs.geo.advise import best_method
 from geotracs.geo.originals import Originals
+from geotracs.geo.remap import prepare as prepare_remap
 from geotracs.geo.rounding import Rounding, prepare
 from geotracs.release.request import Request
 
@@ -70,6 +71,7 @@ class Plan:
     kept: list[str]
     added: list[str]
     reproducible: bool
+    remap: methods.Remap | None = None
 
     def __repr__(self) -> str:
         return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
@@ -169,6 +171,7 @@ class Plan:
             reproducible=self.reproducible,
             digest=None if digest is None else {"crs": crs, **digest.to_record()},
             version=version("geotracs"),
+            remap=None if self.remap is None else self.remap.record,
         )
 
     @functools.cached_property
@@ -178,7 +181,8 @@ class Plan:
             self.rounding.check_points()
             return self.recipe.on(self._region.domain, self.rounding.places, self.levels)
         places = None if self.rounding is None else self.rounding.places
-        return self.recipe.on(self._region.chart, places, self.levels)
+        remap = self.remap if self.remap is not None and self.remap.usable else None
+        return self.recipe.on(self._region.chart, places, self.levels, remap)
 
     @functools.cached_property
     def steps(self) -> list[steps.Step]:
@@ -230,6 +234,7 @@ def make(request: Request, gdf: gpd.GeoDataFrame, *, data: Originals, lengths: n
         kept=kept,
         added=request.added,
         reproducible=request.rng is not None,
+        remap=None if setting is None else setting.remap,
     )
 
 
@@ -254,7 +259,11 @@ def _setting(request: Request, data: Originals, lengths: np.ndarray) -> steps.Se
         recipe, region = best_method(region, rounding, typical)
     recipe.check(region.chart)
     recipe = in_working_crs(recipe, region, rounding, typical)
-    return steps.Setting(replace(request, rng=None), recipe, region, rounding)  # whoever knows rng knows the secrets
+    levels, more = _levels(request, lengths), request.unit == "trajectory"  # not all lengths may be known
+    remap = prepare_remap(request.remap, recipe, region, rounding, levels, data, more=more)
+    return steps.Setting(
+        replace(request, rng=None), recipe, region, rounding, remap
+    )  # whoever knows rng knows the secrets
 
 
 def _levels(request: Request, lengths: np.ndarray) -> float | np.ndarray:

@@ -17,6 +17,7 @@ from geotracs.core.methods.nearest import Nearest
 from geotracs.core.methods.ngram import NGram
 from geotracs.core.methods.planar_laplace import PlanarLaplace
 from geotracs.core.methods.released import Reports
+from geotracs.core.methods.remap import Prior, Remap
 from geotracs.core.methods.strawman import Strawman
 from geotracs.core.methods.tracs_c import TracsC
 from geotracs.core.methods.tracs_d import TracsD
@@ -81,6 +82,8 @@ __all__ = [
     "Nearest",
     "PlaceMethod",
     "PlanarLaplace",
+    "Prior",
+    "Remap",
     "Reports",
     "Strawman",
     "TracsC",

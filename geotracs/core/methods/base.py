@@ -10,7 +10,7 @@ import shapely
 from geotracs.core.budget import LARGEST
 from geotracs.core.domains import Domain
 from geotracs.core.methods.channels import Channel, OnRegion, OverPlaces
-from geotracs.core.methods.released import Release, Reports
+from geotracs.core.methods.released import Release, ReportMap, Reports
 from geotracs.core.places import Places
 from geotracs.core.randomness import Source
 from geotracs.errors import InputError
@@ -59,14 +59,20 @@ class Method:
                 f'for a location, got {most:g}; take less, or method="nearest", which has no such limit.'
             )
 
-    def on(self, domain: Domain, places: Places | None = None, eps: float | np.ndarray | None = None) -> Channel:
+    def on(
+        self,
+        domain: Domain,
+        places: Places | None = None,
+        eps: float | np.ndarray | None = None,
+        remap: ReportMap | None = None,
+    ) -> Channel:
         """Return the method bound to its public things.
 
         ``places`` is what a method over places reports, and what the reports of others are rounded to; ``eps`` is all
-        epsilons that locations have.
+        epsilons that locations have; ``remap`` moves the reports of a method on a region.
         """
         self.check(domain)
-        return OnRegion(self, domain, places, eps)
+        return OnRegion(self, domain, places, eps, remap)
 
     def check(self, domain: Domain) -> None:
         """Raise for a domain that lacks a capability the method needs, and say which."""
@@ -191,7 +197,13 @@ class PlaceMethod(Method):
         """All of epsilon for the place."""
         return {"place": 1.0}
 
-    def on(self, domain: Domain, places: Places | None = None, eps: float | np.ndarray | None = None) -> Channel:
+    def on(
+        self,
+        domain: Domain,
+        places: Places | None = None,
+        eps: float | np.ndarray | None = None,
+        remap: ReportMap | None = None,
+    ) -> Channel:
         """Return the method bound to its public things."""
         if places is None or eps is None:
             raise InputError(f"{self.name} reports places of a public set; give the set, and all epsilons.")

@@ -6,10 +6,10 @@ more than the report is moved, so that a table that is wrong by some metres cost
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -34,8 +34,10 @@ COARSE = 2**10
 """...about so many over the whole region."""
 TILE = 8
 """Nodes along each side of what is worked on at a time."""
-ROUNDS = 16
-"""Steps of Weiszfeld's iteration."""
+ROUNDS = 12
+"""Steps of Weiszfeld's iteration..."""
+NEGLIGIBLE = 1e-6
+"""...for which stand-ins that are so many times likelier than others count alone."""
 TRIED, LENGTH = 20_000, 100
 """How many fresh stand-ins say whether a remap wins, in trajectories of that length..."""
 SURE = 3.0
@@ -160,6 +162,8 @@ class Remap:
         By default what ``domain.spread`` says.
     places : Places, optional
         What reports are rounded to after it.
+    more : bool
+        Whether locations may have other epsilons than ``levels``.
 
     Examples
     --------
@@ -177,6 +181,7 @@ class Remap:
     levels: float | np.ndarray
     prior: Prior | None = None
     places: Places | None = None
+    more: bool = False
     tables: dict[tuple[float, float], Table | None] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -197,6 +202,11 @@ class Remap:
     def kept(self) -> bool:
         """Whether any epsilon is remapped: none is for which that would not win."""
         return any(table is not None for table in self.tables.values())
+
+    @property
+    def usable(self) -> bool:
+        """Whether an epsilon is remapped, or one that is not known yet may be."""
+        return self.kept or self.more
 
     @property
     def record(self) -> dict[str, object]:
@@ -230,7 +240,7 @@ class Remap:
         with _ONE_AT_A_TIME:  # blocks of locations may meet the same epsilon at the same time
             if pair not in self.tables:
                 prior = Prior(self.domain) if self.prior is None else self.prior
-                self.tables[pair] = _winning(self.method, self.domain, *pair, prior, self.places)
+                self.tables[pair] = _winning(self.method, self.domain, *pair, prior, cast(Hashable, self.places))
             return self.tables[pair]
 
     def _some_reference(self) -> tuple[float, float] | None:
@@ -253,9 +263,7 @@ def rung(eps: float) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=32)
-def _winning(
-    method: Method, domain: Domain, eps: float, largest: float, prior: Prior, places: Places | None
-) -> Table | None:
+def _winning(method: Method, domain: Domain, eps: float, largest: float, prior: Prior, places: Any) -> Table | None:
     """Return the table for an epsilon, or nothing if it does not win up to the largest that it is for."""
     secrets = prior.fresh(TRIED)
     offsets = np.unique(np.append(np.arange(0, len(secrets), LENGTH), len(secrets)))
@@ -335,10 +343,9 @@ def _around(nodes: np.ndarray, near: _Crowd, far: _Crowd, reach: float) -> _Crow
     radius = reach + np.sqrt(((nodes - middle) ** 2).sum(axis=1)).max()
     inside = np.sort(near.tree.query_ball_point(middle, radius)).astype(np.int64)
     beyond = np.setdiff1d(np.arange(len(far.xy)), far.tree.query_ball_point(middle, radius))
-    parts = [
-        np.concatenate([getattr(near, own)[inside], getattr(far, own)[beyond]]) for own in ("xy", "lifted", "masses")
-    ]
-    return _Crowd(*parts, near.tree)
+    xy = np.concatenate([near.xy[inside], far.xy[beyond]])
+    lifted = np.concatenate([near.lifted[inside], far.lifted[beyond]])
+    return _Crowd(xy, lifted, np.concatenate([near.masses[inside], far.masses[beyond]]), near.tree)
 
 
 def _medians(points: np.ndarray, weights: np.ndarray, soft: float) -> np.ndarray:
@@ -346,7 +353,9 @@ def _medians(points: np.ndarray, weights: np.ndarray, soft: float) -> np.ndarray
     middle = points.mean(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         weights = (weights / weights.max(axis=1, keepdims=True)).astype(np.float32)
-        points = (points - middle).astype(np.float32)
+        weights[weights < NEGLIGIBLE] = 0
+        telling = np.flatnonzero(weights.max(axis=0) != 0)  # NaN where a row has no weight at all
+        weights, points = weights[:, telling], (points[telling] - middle).astype(np.float32)
         squares = (points**2).sum(axis=1) + np.float32(soft**2)
         found = weights @ points / weights.sum(axis=1, keepdims=True)
         for _ in range(ROUNDS):
