@@ -48,7 +48,7 @@ def test_what_is_not_kept_changes_nothing_and_is_on_record(tracks):
     assert plain.geometry.equals(remapped.geometry)
     assert remapped.tracs.guarantee.remap == {"prior": "uniform", "kept": False}
     assert "remap" not in plain.attrs["tracs"]
-    assert [Move] not in [type(step) for step in plan_of(tracks, 9, "tracs-d", remap=True).steps]
+    assert Move not in [type(step) for step in plan_of(tracks, 9, "tracs-d", remap=True).steps]
 
 
 def test_it_takes_priors(tracks):
@@ -89,5 +89,5 @@ def test_what_is_refused(tracks):
         perturb(tracks, remap="yes")
     with pytest.raises(InputError, match="nearest reports places"):
         perturb(tracks, method="nearest", round_to=POINTS, remap=True)
-    with pytest.raises(InputError, match="has no point inside the domain|nowhere greater than 0"):
+    with pytest.raises(InputError, match="`remap` has no point inside the domain"):
         perturb(tracks, remap=POINTS.translate(30))

@@ -195,6 +195,7 @@ class Remap:
             raise InputError(
                 f"`remap` needs the density of what a method reports, and {self.method.name} has none; leave it out."
             ) from None
+        _ = self.domain.diameter  # known to a domain from here on, whether or not its tables are known already
         for pair in dict.fromkeys(self._pair(float(eps)) for eps in np.unique(self.levels)):
             self._table(pair)
 

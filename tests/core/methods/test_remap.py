@@ -1,8 +1,6 @@
 """Remap: a public table that never costs, and gains as much as the posterior allows."""
 
-import os
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -177,16 +175,16 @@ def test_methods_without_a_density_are_refused():
         def check(self, domain):
             pass
 
-    with pytest.raises(InputError, match="`remap` needs the density .* silent has none"):
+    with pytest.raises(InputError, match=r"`remap` needs the density .* silent has none"):
         Remap(Silent(), SQUARE, 1.0)
     with pytest.raises(InputError, match="nearest reports places"):
         Remap(Nearest(), SQUARE, 1.0, places=Points(np.eye(2)))
 
 
 @pytest.mark.parametrize(("eps", "before", "most"), [(np.log(2), 577, 430), (np.log(4), 288, 210)])
-def test_metric_privacy_in_a_city(CHECKINS, eps, before, most):
+def test_metric_privacy_in_a_city(checkins, eps, before, most):
     """The standard error of the means is below 3 m."""
-    rows = pd.read_csv(PATHTKY)
+    rows = pd.read_csv(checkins("tky"))
     latitude = np.radians(rows["lat"].mean())
     secrets = np.asfortranarray(rows[["lon", "lat"]].to_numpy() * [111_320 * np.cos(latitude), 110_950])
     places = np.unique(secrets, axis=0)
