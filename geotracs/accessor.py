@@ -69,6 +69,7 @@ class TracsAccessor:
             fit: str = "envelope",
             prior: Any = None,
             weight: str | None = None,
+            remap: Any = False,
             trajectory: str | None = None,
             time: str | None = None,
             unit: str = "location",

@@ -66,6 +66,7 @@ def _input_options(command: Any) -> Any:
 @click.option("--fit", default="envelope", show_default=True, help=_FIT)
 @click.option("--prior", help=_PRIOR)
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
+@click.option("--remap", is_flag=True, help="Move reports to where locations are nearest on average; costs no epsilon.")
 @click.option(
     "--round-to", help="Public places: a file of points, lines or areas, or grid:500 for cells of 500 metres."
 )

@@ -54,6 +54,7 @@ class Guarantee:
     version: str = ""
     allocation: str | list[float] = "even"
     epsilons: dict[str, Any] = field(default_factory=dict)
+    remap: dict[str, Any] | None = None
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
@@ -68,7 +69,10 @@ class Guarantee:
 
     def to_attrs(self) -> dict[str, Any]:
         """Return the record as plain JSON values."""
-        return asdict(self)
+        record = asdict(self)
+        if self.remap is None:  # most releases have none
+            del record["remap"]
+        return record
 
     @property
     def per_location(self) -> float:
@@ -175,20 +179,25 @@ class Guarantee:
         if self.fitted:
             return (
                 f"The region is a {kind} fitted to the private data: its extent is not protected, and the guarantee "
-                f"holds only among places inside it.{self._prior()}{self._places()}"
+                f"holds only among places inside it.{self._prior()}{self._remap()}{self._places()}"
             )
         where = {"bounds": "with bounds", "centre": f"of {self.domain.get('radius')} m about"}
         for key, words in where.items():
             if key in self.domain:
                 numbers = ", ".join(_number(value) for value in self.domain[key])
                 kind += f" {words} ({numbers}) in {self.domain.get('crs')}"
-        return f"The region is a public {kind}.{self._prior()}{self._places()}"
+        return f"The region is a public {kind}.{self._prior()}{self._remap()}{self._places()}"
 
     def _prior(self) -> str:
         prior = self.domain.get("prior")
         if prior is None:
             return ""
         return f" The noise follows a public prior ({prior['kind']})."
+
+    def _remap(self) -> str:
+        if self.remap is None or not self.remap.get("kept"):
+            return ""
+        return f" Reports were remapped by a public table for a public prior ({self.remap.get('prior')})."
 
     def _places(self) -> str:
         if self.places is None:
@@ -253,7 +262,7 @@ def caption(record: Mapping[str, Any]) -> str:
     return f"{record['method']}, epsilon {record['epsilon']:g} at {metric.radius:g} m per {unit} (metric privacy)"
 
 
-OPTIONAL = ("crs", "trajectory", "time", "places", "locations", "longest", "digest")
+OPTIONAL = ("crs", "trajectory", "time", "places", "locations", "longest", "digest", "remap")
 KINDS: dict[str, type] = {
     "method": str,
     "epsilon": Real,
@@ -277,5 +286,6 @@ KINDS: dict[str, type] = {
     "version": str,
     "allocation": Sequence,
     "epsilons": Mapping,
+    "remap": Mapping,
 }
 """What the values of a record are."""

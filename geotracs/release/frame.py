@@ -27,6 +27,7 @@ def perturb(
     fit: str = "envelope",
     prior: Any = None,
     weight: str | None = None,
+    remap: Any = False,
     trajectory: str | None = None,
     time: str | None = None,
     unit: str = "location",
@@ -79,6 +80,12 @@ def perturb(
         prior is dense; the promise does not depend on it. For "tracs-c" and "joint".
     weight : str, optional
         Column of the prior with the number of each point or area, e.g. its inhabitants; 1 each without it.
+    remap : bool, GeoDataFrame, GeoSeries, or (array, transform)
+        Move every report to the geometric median of its posterior: where the location is nearest on average, given the
+        report, under ``prior`` if it is given and evenly over the region otherwise, or under a prior of its own. A
+        public map, which costs no epsilon; left out, as the record says, where it would not win. Reports then stay off
+        the border and gather in the middle, the more so the smaller epsilon is: right for errors, wrong for maps. For
+        methods on a region.
     trajectory, time : str, optional
         Column that says which trajectory a row belongs to, and column that orders its rows. Without ``trajectory``
         all points are one trajectory, and each line is one. Rows with equal times stay in row order.

@@ -32,6 +32,7 @@ from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
 from geotracs.geo.advise import best_method
 from geotracs.geo.originals import Originals
+from geotracs.geo.remap import prepare as prepare_remap
 from geotracs.geo.rounding import Rounding, prepare
 from geotracs.geo.units import in_working_units
 from geotracs.io.progress import bar
@@ -78,6 +79,7 @@ class Plan:
     added: list[str]
     reproducible: bool
     budgets: budgets_.Budgets | None = None
+    remap: methods.Remap | None = None
 
     def __repr__(self) -> str:
         return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
@@ -195,6 +197,7 @@ class Plan:
             version=version("geotracs"),
             allocation="even" if self.budgets is None else self.budgets.allocation.to_record(),
             epsilons={} if self.budgets is None else self.budgets.to_record(),
+            remap=None if self.remap is None else self.remap.record,
         )
 
     @functools.cached_property
@@ -211,7 +214,8 @@ class Plan:
             self.rounding.check_points()
             return self.recipe.on(self._region.domain, self.rounding.places, self.levels, progress)
         places = None if self.rounding is None else self.rounding.places
-        return self.recipe.on(self._region.chart, places, self.levels, progress)
+        remap = self.remap if self.remap is not None and self.remap.usable else None
+        return self.recipe.on(self._region.chart, places, self.levels, progress, remap)
 
     @functools.cached_property
     def steps(self) -> list[steps.Step]:
@@ -282,6 +286,7 @@ def make(
         added=request.added,
         reproducible=request.rng is not None,
         budgets=budgets,
+        remap=None if setting is None else setting.remap,
     )
 
 
@@ -309,7 +314,11 @@ def _setting(request: Request, data: Originals, lengths: np.ndarray, budgets: bu
     if request.method == "auto":
         recipe, region = best_method(region, rounding, typical)
     recipe = in_working_crs(recipe, region, rounding, typical).settled(typical, region.chart)
-    return steps.Setting(replace(request, rng=None), recipe, region, rounding)  # whoever knows rng knows the secrets
+    levels = _levels(request, lengths) if budgets is None else budgets.levels.values
+    more = request.unit == "trajectory"  # not all lengths may be known
+    remap = prepare_remap(request.remap, recipe, region, rounding, levels, data, more=more)
+    asked = replace(request, rng=None)  # whoever knows rng knows the secrets
+    return steps.Setting(asked, recipe, region, rounding, remap)
 
 
 def _lengths(recipe: methods.Method, request: Request) -> dict[str, float]:

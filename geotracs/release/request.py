@@ -14,6 +14,7 @@ import geotracs.core.methods as methods
 import geotracs.core.randomness as randomness
 import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
+import geotracs.geo.remap as remaps
 import geotracs.geo.rounding as roundings
 from geotracs.errors import InputError, quoted
 
@@ -46,6 +47,7 @@ class Request:
     fit: str = "envelope"
     prior: Any = None
     weight: str | None = None
+    remap: Any = False
     trajectory: str | None = None
     time: str | None = None
     unit: str = "location"
@@ -83,6 +85,7 @@ class Request:
         if not isinstance(self.outside, str) or self.outside not in OUTSIDE:
             raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {quoted(self.outside)}.")
         regions.check_fit(self.fit, self.prior, self.weight)
+        remaps.check(self.remap)
         if self.crs is not None:
             crs_.parse_planar(self.crs)
         self._check_places()

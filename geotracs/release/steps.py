@@ -1,7 +1,7 @@
 """The steps of a release: one can read the promise off them.
 
-A location enters (CRS, clip), is drawn, is projected inside, rounded, and leaves (CRS). The draw is the only step that
-is random, and the last that sees a secret: every later one holds public objects only.
+A location enters (CRS, clip), is drawn, remapped, projected inside, rounded, and leaves (CRS). The draw is the only
+step that is random, and the last that sees a secret: every later one holds public objects only.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 
 import geotracs.geo.crs as crs_
 from geotracs.core.domains import Domain
-from geotracs.core.methods import Channel, Method
+from geotracs.core.methods import Channel, Method, Remap
 from geotracs.core.randomness import Source
 from geotracs.errors import DomainError
 from geotracs.geo.region import Region
@@ -108,6 +108,20 @@ class Draw:
 
 
 @dataclass(frozen=True)
+class Move:
+    """Move every report by a public table to where its location is nearest on average.
+
+    Before it is projected inside: what a polygon's border hides, the report itself still tells.
+    """
+
+    remap: Remap
+
+    def __call__(self, batch: Batch) -> None:
+        """Remap."""
+        self.remap(batch.xy, batch.eps)
+
+
+@dataclass(frozen=True)
 class Project:
     """Move reports outside a polygon to its nearest point, and undo rounding at any border."""
 
@@ -161,6 +175,11 @@ class Setting:
     recipe: Method
     region: Region
     rounding: Rounding | None
+    remap: Remap | None = None
+
+
+def _move(setting: Setting) -> Step | None:
+    return None if setting.remap is None or not setting.remap.usable else Move(setting.remap)
 
 
 def _project(setting: Setting) -> Step | None:
@@ -171,7 +190,7 @@ def _round(setting: Setting) -> Step | None:
     return None if setting.rounding is None else Round(setting.rounding)
 
 
-AFTER_THE_DRAW: list[Callable[[Setting], Step | None]] = [_project, _round]
+AFTER_THE_DRAW: list[Callable[[Setting], Step | None]] = [_move, _project, _round]
 """What makes the steps between the draw and leaving, in their order; None where a release has no such step.
 
 A new step is a frozen dataclass that holds public objects only, and a line here.

@@ -20,7 +20,7 @@ from geotracs.geo.tracks import Tracks, read
 from geotracs.release import plan as plans
 from geotracs.release import steps as steps_
 from geotracs.release.request import Request
-from geotracs.release.steps import Batch, Draw, Enter, Leave, Project, Round
+from geotracs.release.steps import Batch, Draw, Enter, Leave, Move, Project, Round
 from tests.conftest import TOKYO
 from tests.core.domains.shapes import SHAPES
 from tests.helpers import quiet
@@ -37,6 +37,8 @@ CASES = {
     "transport": {"method": "joint", "domain": SHAPES["ring"], "outside": "clip", "fit": "transport"},
     "prior": {"method": "joint", "prior": POIS},
     "cells": {"method": "tracs-c", "round_to": Grid(cell=900), "unit": "trajectory"},
+    "remapped": {"method": "tracs-c", "remap": True, "round_to": POIS},
+    "remapped, of many lengths": {"method": "joint", "remap": POIS, "unit": "trajectory"},
     "another CRS": {"method": "tracs-c", "crs": 32654},
 }
 
@@ -75,7 +77,15 @@ def test_there_is_one_draw_and_it_comes_after_entering(steps):
         assert sum(isinstance(step, Draw) for step in own) == 1
         *after, last = [type(step) for step in own[2:]]
         assert last is Leave
-        assert after in ([], [Project], [Round], [Project, Round], [Coarsen, Project, Round])
+        assert after in (
+            [],
+            [Project],
+            [Round],
+            [Project, Round],
+            [Coarsen, Project, Round],
+            [Move, Project],
+            [Move, Project, Round],
+        )
 
 
 def test_every_step_is_frozen_and_holds_nothing_secret(steps):

@@ -91,6 +91,13 @@ class MetricNoise:
         away = [np.rint((y[:, axis] - self.origin[axis]) / self.step) - self._lattice(x, axis) for axis in (0, 1)]
         return _noise(int(self.bits)).pmf(np.hypot(*away)) / self.step**2
 
+    def densities(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return the density of each of ``y`` for each of ``x``, one of these a row; see `density`."""
+        across, up = (
+            np.rint((y[:, axis] - self.origin[axis]) / self.step) - self._lattice(x, axis)[:, None] for axis in (0, 1)
+        )
+        return _noise(int(self.bits)).pmf(np.hypot(across, up)) / self.step**2
+
     def draw(self, n: int, rng: Source) -> np.ndarray:
         """Draw all the randomness for n locations: vectors of the lattice, one a column."""
         return np.concatenate(

@@ -159,6 +159,16 @@ class Window:
             inside &= (beyond & np.uint32(SIDE - 1)) < side
         return np.where(inside, *self._heights)
 
+    def densities(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return the density of each of ``y`` for each of ``x``, one of these a row, for one epsilon; see `density`."""
+        y, x = _unit(y), _unit(x)
+        cells = [cells_of(x[:, axis], SIDE) for axis in (0, 1)]
+        inside = np.ones((len(x), len(y)), dtype=bool)
+        for axis, side in enumerate(self._sides(cells)):
+            beyond = cells_of(y[:, axis], SIDE) - self._first(cells[axis], side, axis)[:, None]
+            inside &= (beyond & np.uint32(SIDE - 1)) < np.reshape(side, (-1, 1))
+        return np.where(inside, *self._heights)
+
     def rectangle(self, x: npt.ArrayLike) -> list[tuple[float, float]]:
         """Return where the window of one secret begins and ends, on each axis; around a circle beyond 0 and 1."""
         cells = [cells_of(_unit(x)[:, axis], SIDE) for axis in (0, 1)]

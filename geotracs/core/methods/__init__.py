@@ -19,6 +19,7 @@ from geotracs.core.methods.ngram import NGram
 from geotracs.core.methods.optimal import Optimal
 from geotracs.core.methods.planar_laplace import PlanarLaplace
 from geotracs.core.methods.released import Reports
+from geotracs.core.methods.remap import Prior, Remap
 from geotracs.core.methods.strawman import Strawman
 from geotracs.core.methods.tracs_c import TracsC
 from geotracs.core.methods.tracs_d import TracsD
@@ -99,6 +100,8 @@ __all__ = [
     "Optimal",
     "PlaceMethod",
     "PlanarLaplace",
+    "Prior",
+    "Remap",
     "Reports",
     "Strawman",
     "TracsC",

@@ -11,7 +11,7 @@ import shapely
 from geotracs.core.budget import LARGEST
 from geotracs.core.domains import Domain
 from geotracs.core.methods.channels import Channel, OnRegion, OverPlaces
-from geotracs.core.methods.released import Release, Reports
+from geotracs.core.methods.released import Release, ReportMap, Reports
 from geotracs.core.notions import PURE
 from geotracs.core.places import Places
 from geotracs.core.randomness import Source
@@ -78,14 +78,16 @@ class Method:
         places: Places | None = None,
         eps: float | np.ndarray | None = None,
         progress: Callable[[int], object] | None = None,
+        remap: ReportMap | None = None,
     ) -> Channel:
         """Return the method bound to its public things.
 
         ``places`` is what a method over places reports, and what the reports of others are rounded to; ``eps`` is all
-        epsilons that locations have; ``progress`` is told of long work, `rounds` in all.
+        epsilons that locations have; ``progress`` is told of long work, `rounds` in all; ``remap`` moves the reports of
+        a method on a region.
         """
         self.check(domain)
-        return OnRegion(self, domain, places, eps)
+        return OnRegion(self, domain, places, eps, remap)
 
     def rounds(self, eps: float | np.ndarray) -> int:
         """Return how many rounds of work `on` tells its ``progress``."""
@@ -228,6 +230,7 @@ class PlaceMethod(Method):
         places: Places | None = None,
         eps: float | np.ndarray | None = None,
         progress: Callable[[int], object] | None = None,
+        remap: ReportMap | None = None,
     ) -> Channel:
         """Return the method bound to its public things."""
         if places is None or eps is None:

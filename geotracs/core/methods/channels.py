@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
 from geotracs.core.domains import Domain
-from geotracs.core.methods.released import Release, Reports
+from geotracs.core.methods.released import Release, ReportMap, Reports
 from geotracs.core.places import Places
 from geotracs.core.randomness import Key, Source
 from geotracs.errors import InputError
@@ -193,6 +193,8 @@ class OnRegion:
         Where reports are rounded to after the draw.
     eps : float or array, optional
         The epsilons that locations have; one of them is what `density` takes by default.
+    remap : ReportMap, optional
+        What moves reports after the draw.
     """
 
     over: ClassVar[str] = "region"
@@ -203,9 +205,10 @@ class OnRegion:
         domain: Domain,
         places: Places | None = None,
         eps: float | np.ndarray | None = None,
+        remap: ReportMap | None = None,
     ) -> None:
         self.method, self.domain = method, domain
-        self.release = Release(domain, places, method.leaves)
+        self.release = Release(domain, places, method.leaves, remap)
         self._eps = eps
 
     def report(
@@ -220,10 +223,10 @@ class OnRegion:
         self.method.report(xy, offsets, eps, self.domain, rng, before)
 
     def sample(self, xy: np.ndarray, offsets: np.ndarray, eps: float | np.ndarray, rng: Source) -> Reports:
-        """Return what is released of locations, projected inside and rounded; see `Channel.sample`."""
+        """Return what is released of locations, remapped, projected inside and rounded; see `Channel.sample`."""
         reports = np.asfortranarray(xy, dtype=np.float64).copy(order="F")
         self.report(reports, offsets, eps, _stream(rng))
-        return self.release(reports)
+        return self.release(reports, eps)
 
     def tables(self) -> dict[str, Any]:
         """Return nothing: all follows from the method and its region."""
@@ -232,7 +235,7 @@ class OnRegion:
     @property
     def reference_is_known(self) -> bool:
         """Whether a reader knows from where the method saw a location; see `Channel.reference_is_known`."""
-        return self.method.reference_is_known(self.release.places is not None)
+        return self.method.reference_is_known(self.release.places is not None or self.release.remap is not None)
 
     def density(
         self,
@@ -247,7 +250,13 @@ class OnRegion:
         known, secrets = self.release.known(reports), np.atleast_2d(np.asarray(secrets, dtype=np.float64))
         if self.release.are_several(before):
             return by_before(self.density, reports, secrets, np.asarray(before), eps=eps, nodes=nodes)
-        eps, references = only_eps(self._eps, eps), self._references(before)
+        if self.release.remap is not None and self.release.places is None:
+            raise InputError(
+                "Reports that were remapped have no density: many are moved to one point or line. Ask `probabilities` "
+                "for those of cells, or round to places."
+            )
+        eps = only_eps(self._eps, eps)
+        references = self._references(before, eps)
         total = sum(self._seen_from(point, known, secrets, eps, nodes) for point in references)
         return np.asarray(total) / len(references)
 
@@ -263,14 +272,20 @@ class OnRegion:
     ) -> np.ndarray:
         """Return how likely the release of each secret has each public label; see `Channel.probabilities`."""
         secrets = np.atleast_2d(np.asarray(secrets, dtype=np.float64))
-        eps, references = only_eps(self._eps, eps), self._references(before)
+        eps = only_eps(self._eps, eps)
+        references = self._references(before, eps)
         total = sum(self._masses(label, count, secrets, eps, point, nodes) for point in references)
         return np.asarray(total) / len(references)
 
-    def _references(self, before: npt.ArrayLike | None) -> list[Any]:
+    def _references(self, before: npt.ArrayLike | None, eps: float) -> list[Any]:
         """Return the public points from which a location may have been seen; a reader cannot tell them apart."""
         given = None if before is None else self.release.known(np.asarray(before)[None])
-        return self.method.references(self.domain, given, self.release)
+        if given is None or self.release.remap is None:
+            return self.method.references(self.domain, given, self.release)
+        plain, found = Release(self.domain), []
+        for one in self.release.alike(given, eps):
+            found += self.method.references(self.domain, Reports(one[None], None), plain)
+        return found
 
     def _seen_from(self, point: Any, known: Reports, secrets: np.ndarray, eps: float, nodes: int) -> np.ndarray:
         found = np.zeros((len(secrets), len(known.xy)))
@@ -299,7 +314,7 @@ class OnRegion:
         for first in range(0, len(secrets), step):
             part = secrets[first : first + step]
             points, weights = self.method.quadrature(part, eps, self.domain, nodes, point)
-            labels = label(self.release(np.asfortranarray(points.reshape(-1, 2)))).reshape(len(part), -1)
+            labels = label(self.release(np.asfortranarray(points.reshape(-1, 2)), eps)).reshape(len(part), -1)
             rows, nodes_there = np.nonzero(labels >= 0)
             flat = rows * count + labels[rows, nodes_there]
             masses[first : first + step] = np.bincount(flat, weights[nodes_there], minlength=len(part) * count).reshape(

@@ -81,8 +81,7 @@ class Joint(Charted):
 
     def heights(self, seen: np.ndarray, unit: np.ndarray, eps: float, domain: Domain) -> np.ndarray:
         """Return the density of the window; see `Charted.heights`."""
-        mechanism = self.mechanism(eps, domain)
-        return np.stack([mechanism.density(seen, one[None]) for one in unit]) if len(seen) else np.empty((len(unit), 0))
+        return self.mechanism(eps, domain).densities(seen, unit)
 
     def quadrature(
         self, x: np.ndarray, eps: float, domain: Domain, nodes: int, reference: Point | None = None

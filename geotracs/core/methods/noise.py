@@ -60,9 +60,9 @@ class NoiseMethod(Method):
         reference: tuple[float, float] | None = None,
     ) -> np.ndarray:
         """Return the exact density of reporting each of ``y``, before projecting inside; see `Method.density`."""
-        noise, y = self.mechanism(eps, domain), np.asarray(y, dtype=np.float64)
-        rows = [noise.density(y, one[None]) for one in np.atleast_2d(np.asarray(x, dtype=np.float64))]
-        return np.array(rows) if np.ndim(x) == 2 else rows[0]
+        rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        found = self.mechanism(eps, domain).densities(np.asarray(y, dtype=np.float64), rows)
+        return found if np.ndim(x) == 2 else found[0]
 
     def quadrature(
         self,

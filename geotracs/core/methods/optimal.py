@@ -16,6 +16,7 @@ from geotracs.core.methods.book import Book
 from geotracs.core.methods.channels import NODES, Channel, OnRegion, only_eps
 from geotracs.core.methods.codebooks import FORMAT, LARGEST, MAX_ROUNDS, Progress, level
 from geotracs.core.methods.joint import Joint
+from geotracs.core.methods.released import ReportMap
 from geotracs.core.methods.weighted_nearest import WeightedNearest
 from geotracs.core.places import Places
 from geotracs.core.randomness import Source
@@ -63,6 +64,7 @@ class Optimal(Method):
         places: Places | None = None,
         eps: float | np.ndarray | None = None,
         progress: Progress | None = None,
+        remap: ReportMap | None = None,
     ) -> Channel:
         """Return the method bound to its public things, with the codebooks of all epsilons that are given.
 

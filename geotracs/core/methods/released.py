@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ from geotracs.errors import InputError
 
 PIECES = 512
 """Into how many pieces a border is cut: on each, what is released there has one density."""
+UNKNOWN, SPREAD = 64, 2**15
+"""How many reports stand for those that may have been remapped to one release, of so many over the region."""
 ON_BORDER, ON_OUTLINE = 1e-9, 1e-5
 """How far from the border, as a part of the region's size, a released location counts as projected to it; the second
 where the outline is only nearly the border, as that of a disc."""
@@ -24,6 +26,13 @@ class Reports(NamedTuple):
 
     xy: np.ndarray
     which: np.ndarray | None
+
+
+class ReportMap(Protocol):
+    """A public map of reports, such as `Remap`."""
+
+    def __call__(self, xy: np.ndarray, eps: float | np.ndarray) -> None:
+        """Move reports, each with its epsilon, in place."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,19 +47,34 @@ class Release:
         Reports are rounded to these.
     leaves : bool
         Whether reports may fall outside a region whose chart they would otherwise stay in.
+    remap : ReportMap or None
+        Reports are moved by it before they are projected inside.
     """
 
     domain: Domain
     places: Places | None = None
     leaves: bool = False
+    remap: ReportMap | None = None
 
-    def __call__(self, xy: np.ndarray) -> Reports:
-        """Return what is released; ``xy`` is overwritten."""
+    def __call__(self, xy: np.ndarray, eps: float | np.ndarray | None = None) -> Reports:
+        """Return what is released of reports, each with its epsilon; ``xy`` is overwritten."""
+        if self.remap is not None and eps is not None:
+            self.remap(xy, eps)
         self.domain.project_inside(xy)
         if self.places is None:
             return Reports(xy, None)
         which, xy = self.places.round(xy)
         return Reports(xy, which)
+
+    def alike(self, given: Reports, eps: float) -> np.ndarray:
+        """Return reports that are released as one that is given, or nearest to it, with one epsilon."""
+        spread = self.domain.spread(SPREAD)
+        xy, which = self(np.asfortranarray(spread.copy()), eps)
+        if which is not None and given.which is not None and np.any(which == given.which[0]):
+            found = spread[which == given.which[0]]
+            return found[:: -(-len(found) // UNKNOWN)]
+        to = given.xy if self.places is None or given.which is None else self.places.sample(self.count)[given.which]
+        return spread[np.argsort(self.domain.distance(xy, np.broadcast_to(to[:1], xy.shape)))[:UNKNOWN]]
 
     @cached_property
     def border(self) -> Border | None:

@@ -7,7 +7,8 @@ import pytest
 import shapely
 
 from geotracs import DomainError
-from geotracs.release.file import perturb_file, release
+from geotracs.release.file import perturb_file
+from geotracs.release.file.survey import Survey
 from tests.conftest import TOKYO
 from tests.release.file.streamed import COLUMNS, refused
 
@@ -18,13 +19,15 @@ def test_a_file_that_changes_while_it_is_read(people, tmp_path, monkeypatch):
     """Were a trajectory longer than it was counted, its locations would have too much of epsilon together."""
     people.to_parquet(tmp_path / "in.parquet")
 
+    look = Survey.of
+
     def count_then_grow(*arguments):
-        counted = release.count(*arguments)
+        counted = look(*arguments)
         longer = pd.concat([people, people[-3:]], ignore_index=True)
         longer.to_parquet(tmp_path / "in.parquet")
         return counted
 
-    monkeypatch.setattr("geotracs.release.file.count", count_then_grow)
+    monkeypatch.setattr(Survey, "of", count_then_grow)
     refused(tmp_path, "changed while it was read", unit="trajectory", trajectory="person")
     shapes = [shapely.LineString([(139.7, 35.7), (139.8, 35.8)])] * len(people)
     people = people.set_geometry(gpd.GeoSeries(shapes, crs=4326))
