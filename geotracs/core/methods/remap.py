@@ -173,7 +173,7 @@ class Remap:
     >>> corner = np.array([[0.02, 0.02]])
     >>> remap(corner, 0.5)
     >>> corner.round(1)
-    array([[0.4, 0.4]])
+    array([[0.5, 0.5]])
     """
 
     method: Method
