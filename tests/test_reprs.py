@@ -66,6 +66,8 @@ OWN_REPRS = {
     "geotracs.core.guarantee.Guarantee",
     "geotracs.utility.compare.Pair",
     "geotracs.geo.tracks.Tracks",
+    "geotracs.core.mechanisms.codebook.Codebook",
+    "geotracs.core.mechanisms.lattice_noise.LatticeNoise",
     "geotracs.core.mechanisms.piecewise.Piecewise",
     "geotracs.core.mechanisms.tokens.Windows",
     "geotracs.core.methods.book.Book",

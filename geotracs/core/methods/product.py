@@ -74,7 +74,7 @@ class Product(Charted):
     def heights(self, seen: np.ndarray, unit: np.ndarray, eps: float, domain: Domain) -> np.ndarray:
         """Return the product of the densities of both axes; see `Charted.heights`."""
         first, second = self.mechanisms(eps, domain)
-        if first.has_atoms or second.has_atoms:
+        if any(getattr(mechanism, "has_atoms", False) for mechanism in (first, second)):
             raise InputError(
                 f"{self.name} with this `window` moves reports to the ends of an interval, and no density can say how "
                 "likely these are; ask the channel for `probabilities`, or round the reports to places."

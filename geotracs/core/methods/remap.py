@@ -322,7 +322,7 @@ def tabulated(
     return Table(low, (high - low) / cells, values)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Crowd:
     """Stand-ins for locations: where they are, the same where distances are straight, and how likely each is."""
 

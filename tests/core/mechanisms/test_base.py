@@ -13,15 +13,21 @@ from geotracs.core.domains import Rectangle
 from geotracs.core.mechanisms import (
     CONTINUOUS,
     FINITE,
+    PM,
     Exponential,
     MetricNoise,
     Piecewise,
+    Purkayastha,
     RandomizedResponse,
+    SDDLaplace,
     Sectors,
     Seen,
+    SquareWave,
     Staircase,
     Stairs,
     Subset,
+    TruncatedGaussian,
+    TruncatedLaplace,
     Window,
 )
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, threshold
@@ -47,6 +53,12 @@ ON_A_LINE = {
     "circle": (Piecewise(2.0, "r-sw", periodic=True), 0.9, around),
     "sectors": (Sectors(2.0, k=5), 0.33, around),
     "window": (Window(3.0, 0.3, 0.2), np.array([0.05, 0.6]), straight),
+    "pm": (PM(2.0), 0.3, lambda y, x: np.abs(y - x)),
+    "square wave": (SquareWave(2.0), 0.3, lambda y, x: np.abs(y - x)),
+    "truncated Laplace": (TruncatedLaplace(2.0), 0.3, lambda y, x: np.abs(y - x)),
+    "truncated Gaussian": (TruncatedGaussian(2.0), 0.3, lambda y, x: np.abs(y - x)),
+    "Purkayastha": (Purkayastha(2.0, periodic=True), 0.9, around),
+    "SDD": (SDDLaplace(2.0, periodic=True), 0.9, around),
     "plane": (MetricNoise(3.0, 1.0, 100.0), np.array([2.0, 7.0]), straight),
 }
 OVER_THINGS = {

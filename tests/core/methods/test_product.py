@@ -168,8 +168,8 @@ def test_what_is_refused():
     recipe = methods.make("tracs-d")
     with pytest.raises(DomainError, match="outside the domain"):
         recipe.window_of((9.0, 9.0), 4.0, SLENDER)
-    with pytest.raises(InputError, match="One location"):
-        recipe.window_of([(1.0, 1.0)], 4.0, SLENDER)
+    with pytest.raises(InputError, match="A location"):
+        recipe.window_of([1.0, 1.0, 1.0], 4.0, SLENDER)
     with pytest.raises(InputError, match="`eps`"):
         recipe.density(np.zeros((1, 2)), (1.0, 1.0), 0, SLENDER)
     with pytest.raises(DomainError, match="`reference` must lie inside"):

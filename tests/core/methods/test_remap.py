@@ -139,7 +139,7 @@ def test_what_does_not_win_is_left_out():
 def test_the_density_of_places_counts_the_remap():
     """Of what was released of many draws: within five standard deviations, for nine places."""
     places, eps, secret = Grid(nx=3, ny=3).over((0, 0, 1, 1), 1.0), 2.0, np.array([[0.1, 0.2]])
-    channel = TracsC().on(SQUARE, places, eps, Remap(TracsC(), SQUARE, eps, places=places))
+    channel = TracsC().on(SQUARE, places, eps, remap=Remap(TracsC(), SQUARE, eps, places=places))
     exact = channel.density(np.arange(9), secret)[0]
     assert exact.sum() == pytest.approx(1)
     n = 50_000
@@ -150,7 +150,7 @@ def test_the_density_of_places_counts_the_remap():
 
 def test_without_places_there_are_probabilities_and_no_density():
     eps, secret = 2.0, np.array([[0.1, 0.2]])
-    channel = TracsC().on(SQUARE, None, eps, Remap(TracsC(), SQUARE, eps))
+    channel = TracsC().on(SQUARE, None, eps, remap=Remap(TracsC(), SQUARE, eps))
     with pytest.raises(InputError, match="Ask `probabilities`"):
         channel.density(np.array([[0.5, 0.5]]), secret)
     halves = channel.probabilities(lambda reports: (reports.xy[:, 0] > 0.5).astype(int), 2, secret)[0]
@@ -160,7 +160,7 @@ def test_without_places_there_are_probabilities_and_no_density():
 
 
 def test_a_reader_does_not_know_where_tracs_d_looked_from():
-    channel = TracsD().on(SQUARE, None, 2.0, Remap(TracsD(), SQUARE, 2.0))
+    channel = TracsD().on(SQUARE, None, 2.0, remap=Remap(TracsD(), SQUARE, 2.0))
     assert not channel.reference_is_known
     inside = channel.probabilities(
         lambda reports: np.zeros(len(reports.xy), dtype=int), 1, np.array([[0.1, 0.2]]), before=(0.5, 0.4), nodes=64
