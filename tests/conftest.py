@@ -8,6 +8,7 @@ import pytest
 
 from tests.skips import pytest_sessionfinish, pytest_terminal_summary  # noqa: F401  (hooks)
 
+os.environ["GEOTRACS_CACHE"] = ""  # what is fitted is not kept from one run to the next
 SHARED = Path(os.environ.get("GEOTRACS_SHARED", Path(__file__).parents[2] / "shared"))
 TOKYO = (139.47, 35.51, 139.92, 35.87)
 CHICAGO = (-87.95, 41.60, -87.50, 42.05)
