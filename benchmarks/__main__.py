@@ -16,6 +16,7 @@ from benchmarks import scalar
 from geotracs import experiments, methods, places
 from geotracs.core import randomness
 from geotracs.core.domains import Rectangle
+from geotracs.core.methods import codebooks
 from geotracs.core.places import Points
 from geotracs.release.engine import report
 
@@ -38,6 +39,8 @@ def main():
         against_to_crs(),
         against_scalar(),
         against_tracs_c(),
+        against_joint(),
+        fits(),
         regions(),
         rounding(),
         nearest(),
@@ -123,6 +126,31 @@ def against_tracs_c(n=10**6):
     )
     for what, seconds, bar in (("joint", joint, 1.5), ("joint with a prior", prior, 2.5)):
         yield f"perturb {what} / tracs-c, {n:,} points", f"{seconds / base:.2f}", f"<= {bar}", seconds <= bar * base
+
+
+def against_joint(n=10**6):
+    """`optimal` and `geo-ind` as parts of `joint`, bare and through a frame."""
+    rng = np.random.default_rng(0)
+    xy, offsets, generator = np.asfortranarray(rng.random((n, 2)) * 1e4), np.array([0, n]), randomness.source()
+    domain, out = Rectangle(0, 0, 1e4, 1e4), xy.copy(order="F")
+    channels = [methods.make(name).on(domain, None, EPS) for name in ("joint", "optimal", "geo-ind")]
+    frame = tracks(n, 100)
+    bare = interleaved(*[lambda c=c: report(c, xy, offsets, EPS, generator, out=out) for c in channels], repeats=15)
+    whole = interleaved(
+        *[lambda c=c: frame.tracs.perturb(EPS, c.method.name, domain=TOKYO, trajectory="p") for c in channels]
+    )
+    for kind, (base, *others) in (("bare", bare), ("perturb", whole)):
+        for name, seconds, bar in zip(("optimal", "geo-ind"), others, (1.2, 2.0), strict=True):
+            yield f"{kind} {name} / joint", f"{seconds / base:.2f}", f"<= {bar}", seconds <= bar * base
+
+
+def fits():
+    """What it takes to fit a codebook, which is done once for a region and an epsilon."""
+    for eps, bar in ((0.5, 5), (2.0, 5), (8.0, 5), (10.0, 30)):
+        begin = time.process_time()
+        codebooks.fit(Rectangle(*SQUARE), eps)
+        seconds = time.process_time() - begin
+        yield f"fit of optimal, epsilon {eps:g}", f"{seconds:.1f} s", f"<= {bar} s", seconds <= bar
 
 
 def nearest(n=10**6, m=10**4):
