@@ -265,7 +265,8 @@ def make(
     frames.check_columns(gdf, [name for name in (trajectory, time) if name is not None])
     kept = frames.kept_columns(gdf, request.keep, trajectory, time, request.budget_column)
     _check_new_columns(request.added, [*kept, gdf.active_geometry_name])
-    setting = None if request.domain is None and lengths.sum() == 0 else _setting(request, data, lengths, budgets)
+    with cache.off() if request.domain is None else contextlib.nullcontext():  # or it would tell of a fitted region
+        setting = None if request.domain is None and lengths.sum() == 0 else _setting(request, data, lengths, budgets)
     recipe = request.recipe if setting is None else setting.recipe
     levels = _levels(request, lengths) if budgets is None else budgets.levels.values
     recipe.check_eps(levels)
