@@ -23,7 +23,7 @@ from geotracs.release.frame import perturb
 from geotracs.release.request import OUTSIDE
 from geotracs.utility.compare import compare, metric_names
 from geotracs.views.maps import explore
-from geotracs.views.maps.explore import MOST, VIEWS
+from geotracs.views.maps.explore import MAX_LOCATIONS, VIEWS
 
 DEMO = ("tracs-c", "tracs-d")
 FEW = 1000
@@ -183,7 +183,9 @@ def compare_command(original, perturbed, by, metric, within, places, layer, x, y
 @click.option("--places", help="Public places to show: a file.")
 @click.option("--trajectory", help="Column that says which trajectory a row belongs to; known of a release.")
 @click.option("--time", help="Column that orders the rows of a trajectory; known of a release.")
-@click.option("--sample", type=int, default=MOST, show_default=True, help="How many locations to draw at most.")
+@click.option(
+    "--sample", type=int, default=MAX_LOCATIONS, show_default=True, help="How many locations to draw at most."
+)
 @click.option("--no-tiles", is_flag=True, help="No background; opening the map then tells no tile server the area.")
 @click.option("--offline", is_flag=True, help="All scripts in the file and no background: no request at all.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")

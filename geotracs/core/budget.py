@@ -92,7 +92,7 @@ def per_location(eps: float, unit: str, lengths: np.ndarray) -> float | np.ndarr
 
 
 def check_unit(unit: Any) -> None:
-    """Refuse a unit that there is not."""
+    """Raise for an unknown unit."""
     if not isinstance(unit, str) or unit not in UNITS:
         raise InputError(f"`unit` must be one of {list(UNITS)}, got {quoted(unit)}.")
 

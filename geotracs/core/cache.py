@@ -27,8 +27,8 @@ def folder() -> Path | None:
         home = Path.home()
     except RuntimeError:
         return None
-    usual = {"win32": ("LOCALAPPDATA", home / "AppData" / "Local"), "darwin": ("", home / "Library" / "Caches")}
-    variable, default = usual.get(sys.platform, ("XDG_CACHE_HOME", home / ".cache"))
+    places = {"win32": ("LOCALAPPDATA", home / "AppData" / "Local"), "darwin": ("", home / "Library" / "Caches")}
+    variable, default = places.get(sys.platform, ("XDG_CACHE_HOME", home / ".cache"))
     return Path(os.environ.get(variable) or default) / "geotracs"
 
 

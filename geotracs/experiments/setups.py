@@ -104,7 +104,7 @@ class Setup:
         return cast(Points, self.places)
 
     def parts(self, runs: int) -> Iterator[Self]:
-        """Return the tracks of so many runs, in parts that fit into memory: fresh ones, or the same again and again."""
+        """Return the tracks of n runs, in parts that fit into memory: fresh ones, or the same repeated."""
         if self.fresh:
             end = self.offsets[: runs * self.fresh + 1]
             yield replace(self, xy=self.xy[: end[-1]], offsets=end)
@@ -149,7 +149,7 @@ def measure(
     rng: randomness.Source,
     statistic: Statistic = mean_error,
 ) -> dict[str, float]:
-    """Perturb the tracks again and again; return the mean of a statistic over runs, and two standard errors.
+    """Perturb the tracks repeatedly; return the mean of a statistic over runs, and two standard errors.
 
     Parameters
     ----------

@@ -123,7 +123,7 @@ class Rows:
         times = np.zeros(len(which)) if time is None else _as_times(gdf[time].iloc[which])
         pairs = [xy[some] for xy in places]
         if len(some):
-            others = crs_.usual(gdf.crs, pairs[0])
+            others = crs_.common_crs(gdf.crs, pairs[0])
             pairs += [crs_.transform(xy, gdf.crs, other) for other in others for xy in pairs]
         pairs = [xy for xy in pairs if np.isfinite(xy).all()]
         return cls(
@@ -141,7 +141,7 @@ def holds_locations(rows: Rows, values: pd.Series, only_equal: bool = False) -> 
     """Whether a column holds geometries, or numbers that tell a coordinate of each row.
 
     Its numbers are looked at, or those in its texts, lists and dicts. They tell a coordinate if they (nearly) equal
-    one, in the frame's CRS or a usual one, or if they are an affine map of x and y: negated, shifted, scaled, rotated.
+    one, in the frame's CRS or a common one, or if they are an affine map of x and y: negated, shifted, scaled, rotated.
 
     Whatever grows with the rows or with time, such as a running number or an odometer, is an affine map of x, too, if
     somebody moves straight on. So numbers count only if x and y explain them much better than the order does; and

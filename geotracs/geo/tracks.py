@@ -194,7 +194,7 @@ def _tracks(
 
 
 def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
-    """Refuse what is not a GeoDataFrame with an active geometry and a CRS."""
+    """Raise unless this is a GeoDataFrame with an active geometry and a CRS."""
     if not isinstance(gdf, gpd.GeoDataFrame):
         kind = f"{type(gdf).__module__.partition('.')[0]}.{type(gdf).__name__}"
         raise InputError(f"The {name} must be a GeoDataFrame of geopandas, got a {kind}.")
@@ -213,7 +213,7 @@ def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
 
 @contextmanager
 def _no_garbage() -> Iterator[None]:
-    """While millions of objects are made that all stay: the collector would look through them again and again."""
+    """Pause the garbage collector while millions of objects are made: it would scan them repeatedly."""
     collected = gc.isenabled()
     gc.disable()
     try:
@@ -276,7 +276,7 @@ def kept_columns(
 
 
 def check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
-    """Refuse names of columns that are not there, or several times, or hold the geometries."""
+    """Raise for columns that do not exist, occur more than once or hold the geometries."""
     for name in names:
         if pd.api.types.is_list_like(name) and not isinstance(name, tuple):
             raise InputError(f"A column must be given by its name, got {type(name).__name__}.")

@@ -2,7 +2,7 @@
 
 Every loader returns a GeoDataFrame of points in EPSG:4326, in the order of the file, with the columns ``user`` or
 ``trajectory`` or both, ``time`` (UTC, unless said otherwise), and what else the file has. Lines without a location in
-degrees, a time or a user are left out and counted in a warning; a file of which less than half is usable is refused.
+degrees, a time or a user are left out and counted in a warning; a file of which less than half is usable raises an error.
 Lines that repeat another one stay: ``drop_duplicates()`` removes them, before each costs another epsilon.
 
 The other columns, such as ``venue``, often give the location away; `perturb` leaves them out unless asked.

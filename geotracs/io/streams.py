@@ -160,7 +160,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Stream:
-    """A release that comes a table at a time, one at least.
+    """A release that comes one table at a time; there is at least one.
 
     Attributes
     ----------

@@ -35,14 +35,14 @@ class Block:
 
 
 class Handover:
-    """Hands the last report of a block to the one that goes on with the same trajectory."""
+    """Hands the last report of a block to the next one, which continues the same trajectory."""
 
     def __init__(self, before: Callable[[], Any]) -> None:
         self.receive = before
         self.sent: Future[Any] = Future()
 
     def send(self, after: Any) -> None:
-        """Say what the next block waits for; it is worked on at the same time up to that."""
+        """Send what the next block waits for; until it needs that, it runs at the same time."""
         if not self.sent.done():
             self.sent.set_result(after)
 
@@ -100,7 +100,7 @@ def cut(
 
 
 def check_workers(workers: Any) -> None:
-    """Refuse what is not a number of threads."""
+    """Raise unless this is a number of threads."""
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, Integral) or workers < 1):
         raise InputError(f"`workers` must be a whole number of at least 1, got {quoted(workers)}.")
 
@@ -129,7 +129,7 @@ def run(
 ) -> Any:
     """Call ``task(block, handover)`` for every block, over the cores; return what the last one told.
 
-    A block that goes on may ask ``handover.receive()`` for what the block before it told, and the first for ``before``.
+    A block that continues may ask ``handover.receive()`` for what the block before it sent, and the first for ``before``.
     """
     handovers: list[Handover] = []
     for block in blocks:

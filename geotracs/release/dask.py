@@ -63,7 +63,7 @@ def perturb(
     `geotracs.perturb` does; up to 10,000 of its rows are sent to the caller. All partitions are read at once only if
     that one gives a reason to: if its locations are places of ``round_to`` or ``prior``, or if all bounds of ``domain``
     have so many digits that they may be those of the locations, which the spatial partitions of the frame, if they
-    are known, say without a pass. A column of epsilons is read at once, too, to refuse what is no epsilon.
+    are known, say without a pass. A column of epsilons is read at once, too, to raise for invalid values.
 
     The call draws one key. It lives in the graph of the frame, so whoever has the graph, or can read the memory of the
     scheduler and the workers, can undo the perturbation. It is never shown.
@@ -165,7 +165,7 @@ def check_arguments(shuffle: Any, names: Set[str]) -> None:
 
 
 def _check_request(request: Request) -> None:
-    """Refuse what would need all partitions to be seen first."""
+    """Raise for arguments that need all partitions to be read first."""
     if request.domain is None:
         raise InputError(
             "`domain` must be given for a dask frame: fitting it would need all private locations. Give a public "
@@ -234,7 +234,7 @@ def _shuffled(ddf: Any, trajectory: str) -> dask_geopandas.GeoDataFrame:
 
 
 def _check_kind(part: gpd.GeoDataFrame, trajectory: str, kind: tuple[str, bool]) -> gpd.GeoDataFrame:
-    """Refuse labels of another kind than the frame says: dask would not bring equal ones together."""
+    """Raise for labels of another type than the frame declares: dask would not bring equal ones together."""
     if len(part) and _shuffled_as(part[trajectory]) != kind:
         raise InputError(_not_alike(trajectory))
     return part

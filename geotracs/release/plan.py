@@ -116,7 +116,7 @@ class Plan:
         progress: bool = False,
         workers: int | None = None,
     ) -> tuple[np.ndarray, pd.DataFrame | None, Any]:
-        """Return the reports, what places add to each in the order of the frame, and what the next piece goes on with.
+        """Return the reports, what places add to each in the order of the frame, and what the next piece continues from.
 
         Parameters
         ----------
@@ -334,16 +334,16 @@ def _levels(request: Request, lengths: np.ndarray) -> float | np.ndarray:
     return np.unique(budget.even_share(eps, np.unique(lengths[lengths > 0])))
 
 
-def _outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
+def _outside(xy: np.ndarray, region: regions.Region, n_outside: int) -> str:
     return (
-        f"{strangers} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, strangers)}Give a "
+        f"{n_outside} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, n_outside)}Give a "
         'larger public region, or outside="clip" (--outside clip) to move them to its border.'
     )
 
 
-def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
+def _why_outside(xy: np.ndarray, region: regions.Region, n_outside: int) -> str:
     """Guess what is wrong when no location is inside: swapped axes, or another hemisphere."""
-    if strangers < len(xy):
+    if n_outside < len(xy):
         return ""
     swapped = xy[:, ::-1]
     if region.contains(swapped, region.enter(swapped)).mean() > 0.5:

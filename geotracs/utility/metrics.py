@@ -28,7 +28,7 @@ TRIP_CELLS = 8
 BINS = 20
 """Classes of trip length."""
 BOXES = 500
-LEAST = 0.001
+MIN_SHARE = 0.001
 """Range queries that match fewer than this share of all locations count as if they matched as many."""
 LONGEST = 5000
 """Locations of a trajectory for which the Frechet distance still takes seconds."""
@@ -200,7 +200,7 @@ def range_query_error(before: np.ndarray, after: np.ndarray, boxes: np.ndarray) 
     if len(before) == 0:
         return np.nan
     true, reported = _counts(before, boxes), _counts(after, boxes)
-    return float(np.mean(np.abs(reported - true) / np.maximum(true, LEAST * len(before))))
+    return float(np.mean(np.abs(reported - true) / np.maximum(true, MIN_SHARE * len(before))))
 
 
 def grid_divergence(before: np.ndarray, after: np.ndarray, bounds: Bounds, cells: int = CELLS) -> float:

@@ -11,7 +11,7 @@ from geotracs.errors import InputError
 
 CHUNK = 2**14
 """How many draws are worked on at a time: few enough to stay in the processor's cache."""
-MOST = 2**31 - 1
+MAX_CODEWORDS = 2**31 - 1
 """The largest number of codewords."""
 
 
@@ -41,8 +41,8 @@ class Codebook:
     """
 
     def __init__(self, eps: float | np.ndarray, k: int, m: int) -> None:
-        if not 1 <= k <= m <= MOST:
-            raise InputError(f"`k` must be from 1 to `m`, and `m` at most {MOST}; got k={k} and m={m}.")
+        if not 1 <= k <= m <= MAX_CODEWORDS:
+            raise InputError(f"`k` must be from 1 to `m`, and `m` at most {MAX_CODEWORDS}; got k={k} and m={m}.")
         self.k, self.m = int(k), int(m)
         self.threshold: int | np.ndarray
         if np.ndim(eps) == 0:

@@ -31,7 +31,7 @@ class Method:
     sequential: ClassVar[bool] = False
     """Whether a location's report depends on other reports of the same trajectory."""
     resumable: ClassVar[bool] = False
-    """Whether it depends on the report before it and nothing else, so that a trajectory can go on in another block."""
+    """Whether it depends on the report before it and nothing else, so that a trajectory can continue in another block."""
     both_ways: ClassVar[bool] = False
     """Whether it depends on reports before and after it."""
     travels: ClassVar[bool] = False

@@ -20,7 +20,7 @@ Point = tuple[float, float]
 
 
 def cartesian(domain: Domain, name: str) -> Chart:
-    """Return the Cartesian chart of a region for the method of that name, or refuse a region that has none."""
+    """Return the Cartesian chart of a region for the method of that name, or raise if the region has none."""
     if domain.chart is None:
         raise DomainError(
             f"{name} needs two coordinates, and a {domain.kind} is not a product of two intervals; {domain.instead}."

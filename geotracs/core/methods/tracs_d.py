@@ -114,7 +114,7 @@ class TracsD(Product):
     ) -> None:
         """Replace each location by its report; see `Method.report`.
 
-        ``before`` is the last report of a trajectory that these locations go on with.
+        ``before`` is the last report of a trajectory that these locations continue.
         """
         direction, distance = self.mechanisms(eps, domain)
         planes = domain.half_planes

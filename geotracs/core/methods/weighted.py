@@ -41,7 +41,7 @@ class WeightedMethod(PlaceMethod):
         return MAX_EPS
 
     def check(self, domain: Domain) -> None:
-        """Refuse a region in degrees."""
+        """Raise for a region in degrees."""
         if domain.in_degrees:
             raise DomainError(
                 f"{self.name} measures distances in a plane, which the {domain.kind} is not; take a smaller region, or "

@@ -83,14 +83,14 @@ def coordinates(table: pd.DataFrame, x: str | None, y: str | None) -> tuple[str,
     return _coordinate(table, x, LONGITUDES, "x")[0], _coordinate(table, y, LATITUDES, "y")[0]
 
 
-def _coordinate(table: pd.DataFrame, given: str | None, usual: tuple[str, ...], letter: str) -> tuple[str, bool]:
+def _coordinate(table: pd.DataFrame, given: str | None, common: tuple[str, ...], letter: str) -> tuple[str, bool]:
     """Return the name of a coordinate column, and whether its name says that it holds degrees."""
     if given is not None:
         if given not in table.columns:
             raise InputError(f"There is no column {given!r} in the first line of the CSV file.")
-        return given, given.lower() in usual
+        return given, given.lower() in common
     for column in table.columns:
-        if str(column).lower() in usual:
+        if str(column).lower() in common:
             return column, True
     for column in table.columns:
         if str(column).lower() == letter:

@@ -216,16 +216,16 @@ def _stream(
 
 
 def _check_apart(original: Path, dst: Path) -> None:
-    """Refuse to write over what is read, or into a folder that is."""
+    """Raise if `dst` would overwrite what is read, or lie in a folder that is read."""
     here, there = original.resolve(), dst.resolve()
     if here.is_relative_to(there) or (os.path.exists(dst) and os.path.exists(original) and dst.samefile(original)):
-        raise InputError("OUT is IN, or holds it: the original locations would be lost. Give another name.")
+        raise InputError("`dst` is `src` or contains it: the original locations would be lost. Give another name.")
     for whole, part in ((here, there), (there, here)):
         if siblings.is_part(part, whole):
             name = format_named(whole).name
-            raise InputError(f"OUT is a part of the same {name} as IN, whose locations would be lost; rename it.")
+            raise InputError(f"`dst` is a part of the same {name} as `src`, whose locations would be lost; rename it.")
     if os.path.isdir(original) and there.is_relative_to(here):
-        raise InputError("OUT is inside the folder IN, where it would be read as a part of IN. Give another folder.")
+        raise InputError("`dst` is inside the folder `src` and would be read as a part of it. Give another folder.")
 
 
 def _warn_of_order(src: Path, dst: Path) -> None:

@@ -19,7 +19,7 @@ from geotracs.release.file.release import read
 
 SAMPLE = 2**12
 """From how many rows of each batch the ranges are chosen."""
-MOST = 64
+MAX_RANGES = 64
 """How many ranges are open at a time, since a system may allow few hundred files; larger ones are dealt again."""
 
 
@@ -116,7 +116,7 @@ def _limits(
             total += len(table)
             advance(len(table))
     ordered = np.sort(np.concatenate(samples))
-    ranges = min(-(-2 * total // rows), MOST)
+    ranges = min(-(-2 * total // rows), MAX_RANGES)
     return np.unique(ordered[(np.arange(1, ranges) * len(ordered)) // ranges]), total
 
 

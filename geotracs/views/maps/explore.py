@@ -26,7 +26,7 @@ from geotracs.utility.compare import compare, standing
 from geotracs.views.colours import colours
 from geotracs.views.maps.window import window
 
-MOST = 5000
+MAX_LOCATIONS = 5000
 """How many locations are drawn of each frame, unless `sample` says otherwise."""
 CANVAS = 4000
 """From how many shapes on they are drawn on a canvas, which is faster than a page element for each."""
@@ -58,7 +58,7 @@ def explore(
     pick: Any = None,
     trajectory: str | None = None,
     time: str | None = None,
-    sample: int = MOST,
+    sample: int = MAX_LOCATIONS,
     offline: bool = False,
 ) -> folium.Map | DualMap:
     """Draw tracks before and after on a folium map, one colour per trajectory.

@@ -81,7 +81,7 @@ def test_an_order_that_tells_where_rows_are_is_warned_of(people, tmp_path):
 
 def test_sorting_with_few_files_open(people, tmp_path, monkeypatch):
     """Ranges that are too large are dealt again, and rows that cannot be parted stay together."""
-    monkeypatch.setattr(sorting, "MOST", 3)
+    monkeypatch.setattr(sorting, "MAX_RANGES", 3)
     mixed = people.sample(frac=1, random_state=0)
     mixed["person"] = pd.Categorical(mixed["person"])
     mixed.to_parquet(tmp_path / "in.parquet", index=False)
