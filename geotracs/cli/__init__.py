@@ -22,6 +22,21 @@ COMMANDS = {
     "reproduce": "Make every figure and table of the paper's evaluation again, with baselines that are eps-LDP.",
 }
 """The first lines of what the commands say of themselves, in `geotracs.cli.commands`."""
+OPTIONS = {
+    "`dst`": "OUT",
+    "`src`": "IN",
+    "sort=True": "--sort",
+    "overwrite=True": "--overwrite",
+    "allow_remote=True": "--allow-remote",
+    'outside="clip"': "--outside clip",
+    "keep=[...]": "--keep",
+    "keep=[]": "--keep none",
+    "temporary=...": "--temporary FOLDER",
+    "domain=(xmin, ymin, xmax, ymax)": "--domain xmin,ymin,xmax,ymax",
+    "gdf.set_crs('EPSG:4326')": "--input-crs EPSG:4326",
+    'input_crs="EPSG:32654" (`crs` of `files.read`)': "--input-crs EPSG:32654",
+}
+"""How messages of the library name arguments, and the options that stand for them on the command line."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -38,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"Error: {error.format_message()} See '{command} --help'.", err=True)
         sys.exit(2)
     except (GeotracsError, click.ClickException) as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {_in_options(str(error))}", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped; temporary files were removed.", err=True)
@@ -96,4 +111,11 @@ def _show_warning(
     """Show our own warnings; of those of other libraries, which may quote the data, only where they come from."""
     if not (issubclass(category, GeotracsWarning) or debugging()):
         message = f"from {Path(filename).parent.name}; {DEBUG}=1 shows it, and may show private data."
-    click.echo(f"{category.__name__}: {message}", err=True)
+    click.echo(f"{category.__name__}: {_in_options(str(message))}", err=True)
+
+
+def _in_options(message: str) -> str:
+    """Return a message of the library as the command line says it: with options instead of arguments."""
+    for argument, option in OPTIONS.items():
+        message = message.replace(argument, option)
+    return message

@@ -84,7 +84,9 @@ def _input_options(command: Any) -> Any:
 )
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
 @click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
-@click.option("--sort", is_flag=True, help="Bring trajectories together first, each by time, on disk; OUT is so.")
+@click.option(
+    "--sort", is_flag=True, help="Bring trajectories together first, each by time, on disk; OUT is sorted too."
+)
 @click.option("--temporary", metavar="FOLDER", help="Where --sort puts original rows meanwhile, if not beside IN.")
 @click.option("--batch-rows", type=int, help="About how many rows are in memory at a time.")
 @click.option("--workers", type=int, help="How many threads work at a time; by default one more than the cores.")
@@ -268,12 +270,12 @@ def reproduce_command(data, published, out, only, quick):
 
 
 def _layer(text: str | None, allow_remote: bool = False) -> Any:
-    """A file, if one is given."""
+    """Return a file, if one is given."""
     return None if text is None else files.read(text, allow_remote=allow_remote)
 
 
 def _domain(text: str | None, allow_remote: bool = False) -> Any:
-    """A bounding box or a file."""
+    """Return a bounding box or a file."""
     if text is None or Path(text.partition("|")[0]).exists():
         return _layer(text, allow_remote)
     try:
@@ -283,7 +285,7 @@ def _domain(text: str | None, allow_remote: bool = False) -> Any:
 
 
 def _number(text: str) -> float | str:
-    """A number, or the name of a column."""
+    """Return a number, or the name of a column."""
     try:
         return float(text)
     except ValueError:
@@ -291,7 +293,7 @@ def _number(text: str) -> float | str:
 
 
 def _weights(text: str) -> str | list[float]:
-    """The name of a rule, or numbers with commas between."""
+    """Return the name of a rule, or numbers separated by commas."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
@@ -299,7 +301,7 @@ def _weights(text: str) -> str | list[float]:
 
 
 def _places(text: str | None, allow_remote: bool = False) -> Any:
-    """A grid or a file."""
+    """Return a grid or a file."""
     if text is None or not text.startswith("grid:"):
         return _layer(text, allow_remote)
     try:

@@ -121,7 +121,7 @@ def in_degrees(crs: pyproj.CRS) -> pyproj.CRS:
 
 
 def keeps_lines(crs: pyproj.CRS, working: pyproj.CRS) -> bool:
-    """Whether ``working`` is an equidistant cylindrical projection of ``crs``.
+    """Return whether ``working`` is an equidistant cylindrical projection of ``crs``.
 
     Boxes stay rectangles there, and straight lines straight: exactly with a PROJ that takes the Earth for a sphere in
     this projection, and to centimetres over a city with later ones.

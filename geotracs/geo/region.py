@@ -63,7 +63,7 @@ class Region:
         return crs_.transform(xy, self.data_crs, self.crs)
 
     def contains(self, xy: np.ndarray, moved: np.ndarray) -> np.ndarray:
-        """Say which locations are inside, given in the CRS of the data and, ``moved``, in the working CRS."""
+        """Return which locations are inside, given in the CRS of the data and, ``moved``, in the working CRS."""
         inside = np.isfinite(moved).all(axis=1)
         if self.shape is None or self.crs == self.data_crs or self.box is not None:
             return inside & self.domain.contains(moved)

@@ -140,7 +140,7 @@ class Tracks:
         return rebuilt
 
     def _geometry(self) -> np.ndarray:
-        """Return the frame's geometries, for what is never asked of points that come as coordinates."""
+        """Return the frame's geometries; points that were read as coordinates never need them."""
         return cast(np.ndarray, self.geometry)
 
     def _row_order(self) -> np.ndarray | slice:
@@ -203,12 +203,11 @@ def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
     if (gdf.columns == gdf.active_geometry_name).sum() > 1:
         raise InputError(f"The {name} has several columns named {gdf.active_geometry_name!r}; rename all but one.")
     if gdf.crs is not None and gdf.crs.is_geocentric:
-        raise CRSError(f"The {name} is in a geocentric CRS, where x and y are no place; use gdf.to_crs('EPSG:4326').")
-    if gdf.crs is None:
         raise CRSError(
-            f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326'), or on "
-            "the command line --input-crs EPSG:4326."
+            f"The {name} is in a geocentric CRS, where x and y are not a place; use gdf.to_crs('EPSG:4326')."
         )
+    if gdf.crs is None:
+        raise CRSError(f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326').")
 
 
 @contextmanager
@@ -268,7 +267,7 @@ def kept_columns(
     if keep is None and lost:
         warn(
             f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
-            "keep=[...] (--keep) for those that do not, or keep=[] (--keep none) to leave this message out."
+            "keep=[...] for those that do not, or keep=[] to silence this warning."
         )
     kept = [column for column in gdf.columns if column in {*asked, *always}]
     leaks.warn_of_columns(gdf, kept, trajectory, time)

@@ -67,7 +67,7 @@ def _check_leftovers(path: Path) -> None:
 
 
 def is_part(other: Path, path: Path) -> bool:
-    """Whether a file of this name would be a part of another, such as out.dbf of out.shp, or OUT.SHP of it.
+    """Return whether a file of this name would be a part of another, such as out.dbf of out.shp, or OUT.SHP of it.
 
     >>> is_part(Path("tracks.dbf"), Path("tracks.shp")), is_part(Path("tracks.csv"), Path("tracks.shp"))
     (True, False)

@@ -127,9 +127,9 @@ def _first_at_or_after(starts: np.ndarray | None, stretches: np.ndarray, n: int)
 def run(
     task: Task, blocks: list[Block], *, before: Any = None, progress: bool = False, workers: int | None = None
 ) -> Any:
-    """Call ``task(block, handover)`` for every block, over the cores; return what the last one told.
+    """Call ``task(block, handover)`` for every block, over the cores; return what the last one sent.
 
-    A block that continues may ask ``handover.receive()`` for what the block before it sent, and the first for ``before``.
+    A block that continues may ask ``handover.receive()`` for what the previous one sent, and the first for ``before``.
     """
     handovers: list[Handover] = []
     for block in blocks:
@@ -170,5 +170,5 @@ def _cores() -> int:
 
 @functools.cache
 def _threads(workers: int, process: int) -> ThreadPoolExecutor:
-    """Threads that stay, since pyproj prepares its work anew in each; a forked process has none of its parent's."""
+    """Return threads that are kept, since pyproj prepares each anew; a forked process has none of its parent's."""
     return ThreadPoolExecutor(workers, "geotracs")

@@ -131,7 +131,7 @@ def _budgets(ddf: dask_geopandas.GeoDataFrame, request: Request) -> budgets.Budg
         look = dask.delayed(_column, pure=False)
         parts = ddf[[column, ddf._meta.active_geometry_name]].to_delayed()
         found = dask.compute(*[look(part, column) for part in parts])
-        budgets.refuse(sum(counts for counts, _, _ in found), column)
+        budgets.raise_for(sum(counts for counts, _, _ in found), column)
         ends = np.concatenate([own for _, own, _ in found])
         levels = sum((own for _, _, own in found), start=Levels(np.empty(0)))
     if request.unit == "trajectory":  # whose lengths are not known, and so all levels are rounded down
@@ -179,7 +179,7 @@ def _check_request(request: Request) -> None:
 
 
 def some_rows(ddf: dask_geopandas.GeoDataFrame) -> gpd.GeoDataFrame:
-    """Return rows of the first partition that holds locations; none if there is none, or if it will be refused."""
+    """Return rows of the first partition with locations; no rows without one, or if it will be rejected."""
     look = dask.delayed(_evenly, pure=False)
     for part in ddf.to_delayed():
         rows = look(part).compute()
@@ -195,7 +195,7 @@ def _evenly(part: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
 
 
 def _originals(ddf: dask_geopandas.GeoDataFrame, some: gpd.GeoDataFrame) -> Originals:
-    """Return what is known of the locations of a dask frame; what some rows do not say takes a pass."""
+    """Return what is known of the locations of a dask frame; anything beyond some rows takes a pass."""
     work = dask.delayed(_work, pure=False)
 
     def each(function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, ...]:
@@ -241,13 +241,13 @@ def _check_kind(part: gpd.GeoDataFrame, trajectory: str, kind: tuple[str, bool])
 
 
 def _shuffled_as(column: pd.Series) -> tuple[str, bool]:
-    """Return of which kind labels are to dask, which brings numbers to one type first, and whether as categories."""
+    """Return the type of labels as dask sees it, with numbers of one type, and whether they are categories."""
     kind = "number" if pd.api.types.is_numeric_dtype(column) else _kind(column)
     return kind, isinstance(column.dtype, pd.CategoricalDtype)
 
 
 def _kind(column: pd.Series) -> str:
-    """Return of which kind labels are: equal labels of one kind have the same key."""
+    """Return the kind of the labels: equal labels of one kind have the same key."""
     labels = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
     if pd.api.types.is_integer_dtype(labels):
         return "integer"
@@ -263,7 +263,7 @@ def _not_alike(trajectory: str) -> str:
 
 
 def _labels(column: pd.Series) -> tuple[str, np.ndarray]:
-    """Return of which kind the labels of a partition are, and their keys, which say something within a kind only."""
+    """Return the kind of the labels of a partition, and their keys, which are comparable only within a kind."""
     return _kind(column), np.unique(keys(column.dropna().drop_duplicates()))
 
 

@@ -116,7 +116,7 @@ class Plan:
         progress: bool = False,
         workers: int | None = None,
     ) -> tuple[np.ndarray, pd.DataFrame | None, Any]:
-        """Return the reports, what places add to each in the order of the frame, and what the next piece continues from.
+        """Return the reports, what places add to each of them, and what the next piece continues from.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Plan:
 
     @property
     def _region(self) -> regions.Region:
-        """The region, for what is asked only where there are locations, and so a region."""
+        """The region, which exists wherever there are locations."""
         return cast(regions.Region, self.region)
 
     def prepare(self, progress: bool | None = False) -> None:
@@ -337,7 +337,7 @@ def _levels(request: Request, lengths: np.ndarray) -> float | np.ndarray:
 def _outside(xy: np.ndarray, region: regions.Region, n_outside: int) -> str:
     return (
         f"{n_outside} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, n_outside)}Give a "
-        'larger public region, or outside="clip" (--outside clip) to move them to its border.'
+        'larger public region, or outside="clip" to move them to its border.'
     )
 
 

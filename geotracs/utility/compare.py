@@ -89,7 +89,7 @@ MESH = 33
 
 
 def standing(frame: gpd.GeoDataFrame) -> str:
-    """Say whether a frame still holds what its record was made for: the "same" locations, a "part" of them, or "other".
+    """Return whether a frame still holds what its record is about: the "same" locations, a "part" of them, or "other".
 
     "unknown" where it cannot be told: without a record, for a release of dask's, and in another CRS.
     """
@@ -100,7 +100,7 @@ def standing(frame: gpd.GeoDataFrame) -> str:
 
 
 def promised(frame: gpd.GeoDataFrame) -> Guarantee:
-    """Return what a perturbed frame promises, read from its attrs; warn if its locations are not those of then."""
+    """Return what a perturbed frame promises, read from its attrs; warn if its locations have changed since."""
     guarantee = Guarantee.from_attrs(frame.attrs)
     if standing(frame) == digest.OTHER:
         warn(
@@ -342,9 +342,7 @@ def _on_plane(xy: np.ndarray, crs: Any, plane: Any) -> np.ndarray:
     moved = crs_.transform(xy, crs, plane) * plane.axis_info[0].unit_conversion_factor
     nowhere = np.count_nonzero(~np.isfinite(moved).all(axis=1))
     if nowhere:
-        raise CRSError(
-            f"{nowhere} of {len(xy)} locations cannot be projected to the plane in which metrics are measured."
-        )
+        raise CRSError(f"{nowhere} of {len(xy)} locations cannot be projected to the plane that metrics use.")
     return moved
 
 

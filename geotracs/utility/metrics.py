@@ -20,7 +20,7 @@ from geotracs.errors import InputError, quoted
 
 WITHIN = (100.0, 500.0, 1000.0, 5000.0)
 HOTSPOTS = 0.2
-"""Which share of the visited places are hotspots."""
+"""The share of the visited places that are hotspots."""
 CELLS = 32
 """Cells along each side of the grid on which locations are counted..."""
 TRIP_CELLS = 8
@@ -143,7 +143,7 @@ def hotspots(visits: np.ndarray, share: float = HOTSPOTS) -> np.ndarray:
 def hotspot_count_difference(
     before: np.ndarray, after: np.ndarray, offsets: np.ndarray, spots: np.ndarray
 ) -> np.ndarray:
-    """Return how many visits of hotspots each trajectory lost: those whose report is at none of them.
+    """Return how many visits of hotspots each trajectory lost: those whose report is not at a hotspot.
 
     The paper's count difference (CD), in visits; its figure shows the average over trajectories.
 

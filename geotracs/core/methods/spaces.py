@@ -9,7 +9,7 @@ from geotracs.core.domains.globe import RADIUS
 from geotracs.core.places import on_sphere
 
 STEPS = 2.0**22
-"""Points are rounded to so many steps of the region's extent: the last bit of a platform's sine decides nothing."""
+"""Points are rounded to this many steps of the region's extent: the last bit of a platform's sine decides nothing."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,7 +84,7 @@ class Space:
 
 
 def squares(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the squared straight distances between points, one of the first a row.
+    """Return the squared straight distances between points, one row per point of the first set.
 
     >>> squares(np.array([[3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 4.0]]))
     array([[25.,  0.]])

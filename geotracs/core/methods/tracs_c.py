@@ -50,7 +50,7 @@ class TracsC(Product):
         return f"{instead} {caveat(self.window)}".strip()
 
     def check(self, domain: Domain) -> None:
-        """Ask for a Cartesian chart."""
+        """Raise for a region without a Cartesian chart."""
         cartesian(domain, self.name)
 
     def report(

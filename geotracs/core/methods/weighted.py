@@ -23,7 +23,7 @@ class WeightedMethod(PlaceMethod):
     """Base of the methods that weigh every place against the secret one; their tables have ``places``."""
 
     def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: np.ndarray, tables: Any) -> np.ndarray:
-        """Return the weights of all places for each secret, whole numbers, one secret a row.
+        """Return the weights of all places for each secret, whole numbers, one row per secret.
 
         Parameters
         ----------

@@ -68,7 +68,9 @@ def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> g
         )
     (x, degrees), (y, _) = _coordinate(table, x, LONGITUDES, "x"), _coordinate(table, y, LATITUDES, "y")
     if crs is None and not degrees:
-        raise InputError("The CSV file does not say its CRS; give it, e.g. --input-crs EPSG:32654.")
+        raise InputError(
+            'The CSV file does not say its CRS; give it, e.g. input_crs="EPSG:32654" (`crs` of `files.read`).'
+        )
     for name in (x, y):
         if len(table) and not pd.api.types.is_numeric_dtype(table[name]):
             raise InputError(f"The coordinate column {name!r} does not hold numbers only.")

@@ -35,9 +35,9 @@ from geotracs.release.frame import release as release_frame
 from geotracs.release.request import Request
 
 AT_ONCE = 2**20
-"""Files of up to so many rows are perturbed at once..."""
+"""Files of up to this many rows are perturbed at once..."""
 BATCH = 2**18
-"""...and larger ones in batches of so many."""
+"""...and larger ones in batches of this many."""
 SAMPLE = 10_000
 """How many rows are looked at before a release is planned."""
 SORTING = ".sorting"
@@ -166,8 +166,8 @@ def _sorted(
         folder = Path(tempfile.mkdtemp(prefix=name, suffix=SORTING, dir=beside))  # which only the user can read
     except OSError as error:
         raise InputError(
-            f"{str(beside)!r} cannot hold what sorting writes to disk: {described(error)} Use --temporary FOLDER "
-            "(temporary=...) for a folder that only you can read."
+            f"{str(beside)!r} cannot hold what sorting writes to disk: {described(error)} Use temporary=... "
+            "for a folder that only you can read."
         ) from None
     try:
         yield sort_out_of_core(source, request.trajectory, request.time, folder / "rows", rows, progress)
@@ -234,14 +234,14 @@ def _warn_of_order(src: Path, dst: Path) -> None:
     if before.order_tells and not after.order_tells:
         warn(
             f"The rows of a {before.name} file are in an order of their locations, and so are those of the release: "
-            f"their order tells where they were. Use --sort (sort=True), or release a {before.endings[0]} file, which "
+            f"their order tells where they were. Use sort=True, or release a {before.endings[0]} file, which "
             "is in the order of the reports.",
             PrivacyWarning,
         )
 
 
 def _originals(source: Source, sample: gpd.GeoDataFrame, domain: Any, rows: int) -> Originals:
-    """Return what is known of the locations of a file; what its first rows and its head do not say takes a pass."""
+    """Return what is known of the locations of a file; anything beyond its first rows and its header takes a pass."""
     if source.bounds is None and domain is None:
         raise InputError(
             "`domain` must be given: this file does not say the extent of its locations, which is private anyway. Give "

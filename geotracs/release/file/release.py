@@ -202,7 +202,7 @@ class Release:
         why = f"{self._plan.recipe.name} looks back" if self._plan.recipe.sequential else "An uneven allocation looks"
         return (
             f"{why} along a trajectory, and the rows of this file are not in order: "
-            "those of a trajectory must be together and in the order of their times. Use --sort (sort=True) to sort "
+            "those of a trajectory must be together and in the order of their times. Use sort=True to sort "
             f"them on disk, or sort the file by {' and '.join(columns)} first."
         )
 

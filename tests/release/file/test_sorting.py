@@ -31,7 +31,7 @@ def swapped(frame):
 def test_rows_out_of_order_are_refused_or_sorted(people, tmp_path, rows, damage):
     mixed = damage(people)
     mixed.to_parquet(tmp_path / "in.parquet")
-    with pytest.raises(InputError, match="--sort"):
+    with pytest.raises(InputError, match="Use sort=True"):
         quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, "tracs-d", batch_rows=rows, **COLUMNS)
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
     quiet(
