@@ -19,7 +19,7 @@ COMMANDS = {
     "compare": "Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.",
     "map": "Draw IN and PERTURBED on a map, and write OUT, an HTML page.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
-    "reproduce": "Make every figure and table of the paper's evaluation again, with baselines that are eps-LDP.",
+    "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
 """The first lines of what the commands say of themselves, in `geotracs.cli.commands`."""
 OPTIONS = {
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line: bad input is one line on standard error and exit code 2."""
     warnings.showwarning = _show_warning
     if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):  # so that what is unfinished is removed; nohup ignores the second
+        for name in ("SIGTERM", "SIGHUP"):  # so that temporary files are removed; nohup ignores the second
             if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
                 signal.signal(getattr(signal, name), _stop)
     try:

@@ -259,7 +259,7 @@ def demo_command(context, out, eps, people, overwrite):
 @click.option("--only", multiple=True, help="Make only this experiment; repeat it.")
 @click.option("--quick", is_flag=True, help="Few repeats, to try it.")
 def reproduce_command(data, published, out, only, quick):
-    """Make every figure and table of the paper's evaluation again, with baselines that are eps-LDP.
+    """Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.
 
     Takes some minutes. Without --data the experiments on Tokyo and Chicago are left out.
     """

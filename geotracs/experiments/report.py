@@ -98,7 +98,7 @@ def reproduce(
     only: tuple[str, ...] = (),
     progress: bool = False,
 ) -> dict[str, pd.DataFrame]:
-    """Make the paper's evaluation again, and write a report with plots beside it.
+    """Reproduce the paper's evaluation, and write a report with plots beside it.
 
     Parameters
     ----------

@@ -141,7 +141,7 @@ def located(path: str | Path, allow_remote: bool = False) -> tuple[Path, str | N
             f"{name!r} is not on this machine. Download it first; or, for GDAL's /vsicurl/ and its like, use "
             "allow_remote=True."
         )
-    if not os.path.exists(path):  # which, other than Path's, never raises
+    if not os.path.exists(path):  # unlike Path.exists, this never raises
         raise InputError(f"There is no file {name!r}.")
     with told(path, "read"):
         remote = not allow_remote and format_of(path).is_remote(path)

@@ -29,7 +29,9 @@ def check(path: Path) -> None:
 def check_journals(path: Path) -> None:
     """Raise if a database of this name is open, or was when a program crashed."""
     names = [path.name + ending for ending in JOURNALS]
-    found = [name for name in names if os.path.lexists(path.with_name(name))]  # also a link to what is not there yet
+    found = [
+        name for name in names if os.path.lexists(path.with_name(name))
+    ]  # also a link whose target does not exist yet
     if found:
         raise InputError(
             f"{found[0]!r} stands beside {str(path)!r}: a program has a former file of that name open, or crashed with "

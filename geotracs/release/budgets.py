@@ -44,7 +44,7 @@ class Budgets:
     def epsilons(
         self, tracks: frames.Tracks, own: np.ndarray | None, lengths: np.ndarray, earlier: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the epsilon of each location, in the order in which they are worked on.
+        """Return the epsilon of each location, in the order in which they are processed.
 
         Parameters
         ----------

@@ -35,7 +35,7 @@ def perturb(
     rng: int | np.random.Generator | None = None,
     **arguments: Any,
 ) -> dask_geopandas.GeoDataFrame:
-    """Report every location of a dask frame, lazily, as `geotracs.perturb` does; each partition is worked on by itself.
+    """Report every location of a dask frame, lazily, as `geotracs.perturb` does; each partition is processed by itself.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def release(
     plan = plans.make(request, some, data=_originals(ddf, some), lengths=np.array([1]), budgets=own)
     key = randomness.Key.fresh(randomness.source(request.rng))
     trajectory, together = request.trajectory, plan.recipe.sequential or request.unit == "trajectory"
-    # Lines are whole by themselves, and points without a trajectory are refused when they are seen.
+    # Lines are whole by themselves, and points without a trajectory raise when they are read.
     if together and trajectory is not None and trajectory != whole:
         ddf = bring_together(ddf, trajectory, shuffle, plan.recipe.name)
     return _released(ddf, plan, key, together)
@@ -207,7 +207,7 @@ def _originals(ddf: dask_geopandas.GeoDataFrame, some: gpd.GeoDataFrame) -> Orig
 
 
 def _work(part: gpd.GeoDataFrame, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    known = isinstance(part, gpd.GeoDataFrame)  # anything else is refused when it is perturbed
+    known = isinstance(part, gpd.GeoDataFrame)  # anything else raises when it is perturbed
     return function(coordinates(part.geometry) if known else np.empty((0, 2)))
 
 

@@ -85,7 +85,7 @@ class Plan:
         return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
 
     def read(self, gdf: gpd.GeoDataFrame) -> frames.Tracks:
-        """Return the locations of a frame in the order in which they are worked on."""
+        """Return the locations of a frame in the order in which they are processed."""
         return frames.read(gdf, self.trajectory, self.time, grouped=self.recipe.sequential)
 
     def cut(self, tracks: frames.Tracks, first: int = 0, continues: bool = False) -> list[blocks.Block]:
@@ -375,7 +375,7 @@ def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     def error(domain: Domain) -> float:
         try:
             plain.check(domain)
-        except DomainError:  # which the method itself will say when there is nothing better
+        except DomainError:  # the method itself raises this if there is nothing better
             return math.inf
         return methods.expected_error(plain, eps, domain)
 

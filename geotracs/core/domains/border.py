@@ -79,7 +79,7 @@ class Border:
         hair = self.hair
         moved[order] = found + hair * inwards
         astray = np.flatnonzero(~self.covers(moved))
-        while len(astray):  # narrower than a hair, or rounded away
+        while len(astray):  # thinner than the margin, or rounded away
             hair *= 10
             shrunk = self.geometry.buffer(-hair)
             if shrunk.is_empty:

@@ -126,7 +126,7 @@ def make(domain: Domain, given: StandIns, at: float, progress: Progress | None =
 
 def _spread(domain: Domain, n: int) -> np.ndarray:
     points = np.ascontiguousarray(domain.spread(n), dtype=np.float64)
-    if 0 < len(points) < n < ASKED:  # of a region that fills little of its box a part of them is returned
+    if 0 < len(points) < n < ASKED:  # a region that fills little of its box returns only some of them
         points = np.ascontiguousarray(domain.spread(min(n * (n // len(points) + 1), ASKED))[:n], dtype=np.float64)
     if len(points) == 0 or not np.isfinite(points).all():
         raise DomainError("The region has no point to fit a codebook to; it must have an area.")

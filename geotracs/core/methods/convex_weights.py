@@ -90,7 +90,7 @@ class Lists:
             up_to = np.cumsum(np.take(weights.w, order), axis=1)
             inside = up_to < weights.window
             if self._reach == c:
-                inside[:, -1] = False  # of a window of everything the last place is the edge, whatever rounding says
+                inside[:, -1] = False  # a window of all places ends at the last one, whatever rounding says
             elif inside[:, -1].any() and self._grow():
                 return self.gradient(weights, odds)
             counts = inside.sum(axis=1)

@@ -72,7 +72,7 @@ class Space:
         if not self.sphere:
             inverse = 1 / np.sqrt(square + soft * soft)
             return [x * inverse for x in apart], inverse
-        # Of a chord the part along the surface, which is the sine of the arc long.
+        # The part of a chord along the surface: its length is the sine of the arc.
         inverse = 1 / np.maximum(np.sqrt(square * np.maximum(1 - square / 4, 0)), max(soft, 1e-9))
         directions = [(x + a * (square / 2)) * inverse for x, a in zip(apart, points, strict=True)]
         return directions, 1 / np.maximum(self.lengths(square), max(soft, 1e-9))

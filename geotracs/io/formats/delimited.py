@@ -57,11 +57,11 @@ class Csv(Format):
 
 def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> gpd.GeoDataFrame:
     """Return a table with coordinate columns as a frame."""
-    # Also where the columns were not parted: a first line of locations must not be quoted as their names.
+    # Also where the columns were not separated: a first line of locations must not be quoted as their names.
     names = [str(column) for column in table.columns]
     if any(re.search(r"\d[.]\d{3}", name) or any(map(_is_number, re.split(r"[;|\t]", name))) for name in names):
         raise InputError("The CSV file seems to have no header line; add one that names the columns.")
-    if not isinstance(table.index, pd.RangeIndex):  # pandas takes what is too much for an index, and all columns shift
+    if not isinstance(table.index, pd.RangeIndex):  # pandas takes surplus columns for an index, and all others shift
         raise InputError(
             "The lines of the CSV file have more columns than its first line names. Decimal commas must be quoted, or "
             "points."

@@ -205,7 +205,7 @@ def _write_tables(stream: Stream, path: Path) -> None:
         try:
             for table in itertools.chain([first], stream.tables):
                 yield from table.select(schema.names).cast(plain).to_batches()
-        except BaseException as error:  # which would come out at the other side of GDAL as another one
+        except BaseException as error:  # GDAL would turn it into another error
             trouble.append(error)
             raise
 

@@ -209,7 +209,7 @@ def _stream(
     lines = bool(sample.geom_type.eq("LineString").any())
     with bar(source.rows, progress, " rows") as advance:
         release = Release(source, plan, key, rows, lines, counted, workers, advance)
-        with closing(release.tables()) as tables:  # so that nothing is read any more when sorted rows are removed
+        with closing(release.tables()) as tables:  # so that reading has ended when sorted rows are removed
             stream = Stream(release.layout, tables, release.summary)
             files.write_stream(stream, target, quote_formulas=quote_formulas)
     return release.guarantee()
@@ -252,7 +252,7 @@ def _originals(source: Source, sample: gpd.GeoDataFrame, domain: Any, rows: int)
         for table in source.tables(rows, [source.geometry]):
             yield work(coordinates(gpd.GeoSeries(wkb.geometries(table[source.geometry]))))
 
-    crs = cast(pyproj.CRS, source.crs)  # a source without one was refused
+    crs = cast(pyproj.CRS, source.crs)  # a source without one has raised already
     return Originals(crs, some_coordinates(sample.geometry), each, source.bounds)
 
 

@@ -112,7 +112,7 @@ class Release:
             elif field.name in plan.kept or field.name in index:
                 fields.append(field)
         fields = [f.with_type(_unordered(f.type)) for f in fields]
-        crs = cast(pyproj.CRS, source.crs)  # a source without one was refused
+        crs = cast(pyproj.CRS, source.crs)  # a source without one has raised already
         return Layout(pa.schema(fields), source.geometry, crs, source.index, source.others, source.nullable)
 
     def _place_fields(self) -> list[pa.Field]:

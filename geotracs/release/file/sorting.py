@@ -20,7 +20,7 @@ from geotracs.release.file.release import read
 SAMPLE = 2**12
 """From how many rows of each batch the ranges are chosen."""
 MAX_RANGES = 64
-"""How many ranges are open at a time, since a system may allow few hundred files; larger ones are dealt again."""
+"""How many ranges are open at a time, since a system may allow a few hundred files only; larger ones are split again."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _deal(
             first += len(table)
             advance(len(table))
     known = {**_known(source), "rows": first}
-    known["index"] = source.index if isinstance(source.index, list) else []  # a range says nothing in another order
+    known["index"] = source.index if isinstance(source.index, list) else []  # ranges are useless in another order
     return Sorted(**known, folder=folder, ranges=ranges.tolist(), batch=rows, trajectory=trajectory, time=time)
 
 
