@@ -105,7 +105,7 @@ class _ShortNames(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._own  # it is there already, under its own name
+        module.__spec__ = self._own  # it is loaded already, under its own name
 
 
 sys.meta_path.insert(0, _ShortNames())  # before a folder that an earlier version left behind

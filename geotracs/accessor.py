@@ -161,7 +161,7 @@ class TracsAccessor:
 
     @property
     def guarantee(self) -> "Guarantee":
-        """What a perturbed frame promises, read from its attrs; warns if its locations are no longer those of then."""
+        """What a perturbed frame promises, read from its attrs; warns if its locations have changed since."""
         return importlib.import_module("geotracs.utility.compare").promised(self._frame)
 
 

@@ -75,7 +75,7 @@ def quoted(value: Any) -> str:
 
 
 def debugging() -> bool:
-    """Whether errors show what other libraries said, which may quote private data."""
+    """Return whether errors show what other libraries said, which may quote private data."""
     return os.environ.get(DEBUG, "") not in ("", "0")
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import geopandas as gpd
 import numpy as np
@@ -241,6 +242,13 @@ def test_never_overwrites_unasked(run, source, tmp_path):
     code, _, err = run("perturb", source, source, "--eps", 4, "--domain", bbox(TOKYO), "--overwrite")
     assert code == 2
     assert "OUT is IN" in err
+
+
+def test_options_stand_for_arguments_that_messages_name():
+    """An entry whose words no message says any more would translate nothing."""
+    modules = Path(geotracs.__file__).parent.rglob("*.py")
+    source = "".join(path.read_text() for path in modules if path.parent.name != "cli")
+    assert [argument for argument in cli.OPTIONS if argument not in source] == []
 
 
 def test_private_values_of_a_bad_csv_are_not_printed(run, tmp_path):

@@ -19,16 +19,31 @@ COMMANDS = {
     "compare": "Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.",
     "map": "Draw IN and PERTURBED on a map, and write OUT, an HTML page.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
-    "reproduce": "Make every figure and table of the paper's evaluation again, with baselines that are eps-LDP.",
+    "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
 """The first lines of what the commands say of themselves, in `geotracs.cli.commands`."""
+OPTIONS = {
+    "`dst`": "OUT",
+    "`src`": "IN",
+    "sort=True": "--sort",
+    "overwrite=True": "--overwrite",
+    "allow_remote=True": "--allow-remote",
+    'outside="clip"': "--outside clip",
+    "keep=[...]": "--keep",
+    "keep=[]": "--keep none",
+    "temporary=...": "--temporary FOLDER",
+    "domain=(xmin, ymin, xmax, ymax)": "--domain xmin,ymin,xmax,ymax",
+    "gdf.set_crs('EPSG:4326')": "--input-crs EPSG:4326",
+    'input_crs="EPSG:32654" (`crs` of `files.read`)': "--input-crs EPSG:32654",
+}
+"""How messages of the library name arguments, and the options that stand for them on the command line."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line: bad input is one line on standard error and exit code 2."""
     warnings.showwarning = _show_warning
     if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):  # so that what is unfinished is removed; nohup ignores the second
+        for name in ("SIGTERM", "SIGHUP"):  # so that temporary files are removed; nohup ignores the second
             if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
                 signal.signal(getattr(signal, name), _stop)
     try:
@@ -38,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"Error: {error.format_message()} See '{command} --help'.", err=True)
         sys.exit(2)
     except (GeotracsError, click.ClickException) as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {_in_options(str(error))}", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped; temporary files were removed.", err=True)
@@ -96,4 +111,11 @@ def _show_warning(
     """Show our own warnings; of those of other libraries, which may quote the data, only where they come from."""
     if not (issubclass(category, GeotracsWarning) or debugging()):
         message = f"from {Path(filename).parent.name}; {DEBUG}=1 shows it, and may show private data."
-    click.echo(f"{category.__name__}: {message}", err=True)
+    click.echo(f"{category.__name__}: {_in_options(str(message))}", err=True)
+
+
+def _in_options(message: str) -> str:
+    """Return a message of the library as the command line says it: with options instead of arguments."""
+    for argument, option in OPTIONS.items():
+        message = message.replace(argument, option)
+    return message

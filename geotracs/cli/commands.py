@@ -23,7 +23,7 @@ from geotracs.release.frame import perturb
 from geotracs.release.request import OUTSIDE
 from geotracs.utility.compare import compare, metric_names
 from geotracs.views.maps import explore
-from geotracs.views.maps.explore import MOST, VIEWS
+from geotracs.views.maps.explore import MAX_LOCATIONS, VIEWS
 
 DEMO = ("tracs-c", "tracs-d")
 FEW = 1000
@@ -84,7 +84,9 @@ def _input_options(command: Any) -> Any:
 )
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
 @click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
-@click.option("--sort", is_flag=True, help="Bring trajectories together first, each by time, on disk; OUT is so.")
+@click.option(
+    "--sort", is_flag=True, help="Bring trajectories together first, each by time, on disk; OUT is sorted too."
+)
 @click.option("--temporary", metavar="FOLDER", help="Where --sort puts original rows meanwhile, if not beside IN.")
 @click.option("--batch-rows", type=int, help="About how many rows are in memory at a time.")
 @click.option("--workers", type=int, help="How many threads work at a time; by default one more than the cores.")
@@ -183,7 +185,9 @@ def compare_command(original, perturbed, by, metric, within, places, layer, x, y
 @click.option("--places", help="Public places to show: a file.")
 @click.option("--trajectory", help="Column that says which trajectory a row belongs to; known of a release.")
 @click.option("--time", help="Column that orders the rows of a trajectory; known of a release.")
-@click.option("--sample", type=int, default=MOST, show_default=True, help="How many locations to draw at most.")
+@click.option(
+    "--sample", type=int, default=MAX_LOCATIONS, show_default=True, help="How many locations to draw at most."
+)
 @click.option("--no-tiles", is_flag=True, help="No background; opening the map then tells no tile server the area.")
 @click.option("--offline", is_flag=True, help="All scripts in the file and no background: no request at all.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
@@ -255,7 +259,7 @@ def demo_command(context, out, eps, people, overwrite):
 @click.option("--only", multiple=True, help="Make only this experiment; repeat it.")
 @click.option("--quick", is_flag=True, help="Few repeats, to try it.")
 def reproduce_command(data, published, out, only, quick):
-    """Make every figure and table of the paper's evaluation again, with baselines that are eps-LDP.
+    """Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.
 
     Takes some minutes. Without --data the experiments on Tokyo and Chicago are left out.
     """
@@ -266,12 +270,12 @@ def reproduce_command(data, published, out, only, quick):
 
 
 def _layer(text: str | None, allow_remote: bool = False) -> Any:
-    """A file, if one is given."""
+    """Return a file, if one is given."""
     return None if text is None else files.read(text, allow_remote=allow_remote)
 
 
 def _domain(text: str | None, allow_remote: bool = False) -> Any:
-    """A bounding box or a file."""
+    """Return a bounding box or a file."""
     if text is None or Path(text.partition("|")[0]).exists():
         return _layer(text, allow_remote)
     try:
@@ -281,7 +285,7 @@ def _domain(text: str | None, allow_remote: bool = False) -> Any:
 
 
 def _number(text: str) -> float | str:
-    """A number, or the name of a column."""
+    """Return a number, or the name of a column."""
     try:
         return float(text)
     except ValueError:
@@ -289,7 +293,7 @@ def _number(text: str) -> float | str:
 
 
 def _weights(text: str) -> str | list[float]:
-    """The name of a rule, or numbers with commas between."""
+    """Return the name of a rule, or numbers separated by commas."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
@@ -297,7 +301,7 @@ def _weights(text: str) -> str | list[float]:
 
 
 def _places(text: str | None, allow_remote: bool = False) -> Any:
-    """A grid or a file."""
+    """Return a grid or a file."""
     if text is None or not text.startswith("grid:"):
         return _layer(text, allow_remote)
     try:

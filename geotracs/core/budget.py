@@ -15,7 +15,7 @@ LARGEST = 700.0
 UNITS = ("location", "trajectory")
 RULES = ("even", "ends", "water-filling")
 ENDS = 4.0
-"""How much more the first and the last location of a trajectory count than others."""
+"""How many times more the first and the last location of a trajectory count than others."""
 E_FOLD = 3.0
 """How much epsilon divides the error of "joint" by e, where epsilon is large; water-filling reckons with it."""
 RESERVED = 0.1
@@ -30,7 +30,7 @@ _WITHIN_OCTAVE = np.array([2.0 ** (step / STEPS[0]) for step in range(STEPS[0])]
 
 
 def check_eps(eps: Any) -> float:
-    """Return ``eps`` as a float in (0, 700), or say what is wrong with it.
+    """Return ``eps`` as a float in (0, 700), or raise.
 
     >>> check_eps(4)
     4.0
@@ -92,7 +92,7 @@ def per_location(eps: float, unit: str, lengths: np.ndarray) -> float | np.ndarr
 
 
 def check_unit(unit: Any) -> None:
-    """Refuse a unit that there is not."""
+    """Raise for an unknown unit."""
     if not isinstance(unit, str) or unit not in UNITS:
         raise InputError(f"`unit` must be one of {list(UNITS)}, got {quoted(unit)}.")
 
@@ -149,7 +149,7 @@ class Allocation:
 
     @classmethod
     def of(cls, given: Any) -> "Allocation":
-        """Return the rule that a user asks for, or say what is wrong with it."""
+        """Return the rule that a user asks for, or raise."""
         if isinstance(given, str) and given in RULES:
             return cls(given)
         numbers = [] if isinstance(given, str) or not isinstance(given, (Sequence, np.ndarray)) else list(given)

@@ -1,4 +1,4 @@
-"""Where what takes seconds to fit is kept: in the folder that ``GEOTRACS_CACHE`` names.
+"""The cache of what takes seconds to fit: the folder that ``GEOTRACS_CACHE`` names.
 
 Names and contents are made of public things only; for what is not, `off` keeps them out. A file that is damaged, cut
 off or kept for something else is ignored, and a folder that cannot be read or written is no error.
@@ -19,7 +19,7 @@ _off: ContextVar[bool] = ContextVar("off", default=False)
 
 
 def folder() -> Path | None:
-    """Return the folder of the cache, or None if there shall be none."""
+    """Return the folder of the cache, or None if it is off."""
     named = os.environ.get(FOLDER)
     if named is not None:
         return Path(named) if named.strip() else None
@@ -27,14 +27,14 @@ def folder() -> Path | None:
         home = Path.home()
     except RuntimeError:
         return None
-    usual = {"win32": ("LOCALAPPDATA", home / "AppData" / "Local"), "darwin": ("", home / "Library" / "Caches")}
-    variable, default = usual.get(sys.platform, ("XDG_CACHE_HOME", home / ".cache"))
+    places = {"win32": ("LOCALAPPDATA", home / "AppData" / "Local"), "darwin": ("", home / "Library" / "Caches")}
+    variable, default = places.get(sys.platform, ("XDG_CACHE_HOME", home / ".cache"))
     return Path(os.environ.get(variable) or default) / "geotracs"
 
 
 @contextlib.contextmanager
 def off() -> Iterator[None]:
-    """Keep nothing on disk for a while: of a region that was fitted to private data."""
+    """Keep nothing on disk in this context: the region was fitted to private data."""
     token = _off.set(True)
     try:
         yield
@@ -43,7 +43,7 @@ def off() -> Iterator[None]:
 
 
 def read(name: str) -> bytes | None:
-    """Return what was kept under a name, if it is whole."""
+    """Return what was kept under a name, if it is complete."""
     place = None if _off.get() else folder()
     if place is None:
         return None
@@ -56,7 +56,7 @@ def read(name: str) -> bytes | None:
 
 
 def write(name: str, content: bytes) -> None:
-    """Keep something under a name: at once, or not at all, since others may read at the same time."""
+    """Keep something under a name, atomically: others may read at the same time."""
     place = None if _off.get() else folder()
     if place is None:
         return

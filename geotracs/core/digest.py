@@ -54,7 +54,7 @@ class Digest:
         return Digest(self.count + other.count, (self.total + other.total) % 2**64, lowest)
 
     def compare(self, xy: np.ndarray) -> str:
-        """Say whether these locations are the "same", a "part" of them, or "other" ones; "unknown" of too few.
+        """Return whether these locations are the "same", a "part" of them, or "other" ones; "unknown" of too few.
 
         Foreign locations that are as many as one in 50 of the release pass as a part with a probability of 0.6%.
         """

@@ -4,11 +4,11 @@ import numpy as np
 import shapely
 
 CHUNK = 2**17
-"""How many distances are worked on at a time: few enough to stay in the processor's cache."""
+"""How many distances are processed at a time: few enough to stay in the processor's cache."""
 
 
 def distances(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the distances between points, one of the first a row; the same both ways, to the last bit.
+    """Return the distances between points, one row per point of the first set; the same both ways, to the last bit.
 
     >>> distances(np.array([[3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 4.0]]))
     array([[5., 0.]])

@@ -114,7 +114,7 @@ def label(record: Mapping[str, Any]) -> str:
 
 
 def is_right(record: Any) -> bool:
-    """Whether a record, from a file of anybody's, says a kind of privacy: one that does not is not read as pure.
+    """Return whether a record, from a file of anybody's, says a kind of privacy: one that does not is not read as pure.
 
     >>> is_right({"kind": "pure"}), is_right({"kind": "metric", "radius": -5}), is_right({"kind": "other"})
     (True, False, False)

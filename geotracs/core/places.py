@@ -73,7 +73,7 @@ class Points:
         return which, self.xy[which]
 
     def _spread(self, xy: np.ndarray) -> np.ndarray:
-        """Degrees become points of the unit sphere, where straight and great-circle distance order places alike."""
+        """Turn degrees into points of the unit sphere, where straight and great-circle distance order places alike."""
         return on_sphere(xy) if self._on_sphere else np.ascontiguousarray(xy)
 
 

@@ -70,7 +70,7 @@ def check(rng: int | np.random.Generator | None) -> None:
 
 
 def public_stream(number: int = 0) -> Keystream:
-    """Return always the same words for a number, to try things on public information; never for a private location."""
+    """Return a fixed public stream, to try things on public information; never for a private location."""
     return Keystream(bytes(KEY_BYTES), number)
 
 

@@ -1,4 +1,4 @@
-"""The paper's evaluation, made again: every figure and table as a function that returns a tidy frame.
+"""The paper's evaluation, reproduced: every figure and table as a function that returns a tidy frame.
 
 The paper is "TraCS: Trajectory Collection in Continuous Space under Local Differential Privacy" (PETS 2026). Its data
 are public, so every draw here comes from a public stream and every number can be had again; never release anything

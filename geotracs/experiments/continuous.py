@@ -90,7 +90,7 @@ def strawman_as_published(*, repeats: int = 1000, published: str | Path | None =
 
 
 def random_tracks(space: str, tracks: int) -> Setup:
-    """Return so many random tracks; the first reference counts as a location, as it does in the published averages."""
+    """Return random tracks; the first reference counts as a location, as it does in the published averages."""
     experiment, name, domain = SPACES[space]
     xy = domain.from_unit(uniform(stream(experiment, "tracks"), tracks * LENGTH))
     offsets = np.arange(0, tracks * LENGTH + 1, LENGTH)

@@ -162,7 +162,7 @@ def _arrangement(frame: pd.DataFrame, ax: Any) -> None:
 
 
 def _spaces(frame: pd.DataFrame, ax: Any) -> None:
-    """Both spaces as unit squares side by side, as the methods see them."""
+    """Draw both spaces as unit squares side by side, as the methods see them."""
     for number, (space, part) in enumerate(frame.groupby("space", sort=False)):
         x, y = ((part[name] - part[name].min()) / (part[name].max() - part[name].min()) for name in ("lon", "lat"))
         ax.scatter(x + 1.1 * number, y, s=1, color=list(COLOURS.values())[number])

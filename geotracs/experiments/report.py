@@ -21,7 +21,7 @@ from geotracs.experiments.published import ratios
 from geotracs.experiments.setups import EPSILONS
 
 QUICK = 40
-"""A quick run has so many times fewer repeats."""
+"""A quick run divides the number of repeats by this."""
 WORDS = dict(
     re.findall(r"## (\S+)\n\n(.*?)\n(?=\n## |\Z)", (Path(__file__).parent / "words.md").read_text(), re.DOTALL)
 )
@@ -98,7 +98,7 @@ def reproduce(
     only: tuple[str, ...] = (),
     progress: bool = False,
 ) -> dict[str, pd.DataFrame]:
-    """Make the paper's evaluation again, and write a report with plots beside it.
+    """Reproduce the paper's evaluation, and write a report with plots beside it.
 
     Parameters
     ----------

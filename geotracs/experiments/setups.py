@@ -77,7 +77,7 @@ class Setup:
     dummy : bool
         Whether the first reference counts as a location without error, as in some published averages.
     fresh : int
-        Every so many tracks are a new run of the experiment; 0 if the same tracks are repeated.
+        The number of tracks in a run of the experiment; 0 if the same tracks are repeated.
     published_runs : float
         How many such runs, or repeats of all tracks, the published figures come from.
     """
@@ -104,7 +104,7 @@ class Setup:
         return cast(Points, self.places)
 
     def parts(self, runs: int) -> Iterator[Self]:
-        """Return the tracks of so many runs, in parts that fit into memory: fresh ones, or the same again and again."""
+        """Return the tracks of some runs, in parts that fit into memory: fresh ones, or the same repeated."""
         if self.fresh:
             end = self.offsets[: runs * self.fresh + 1]
             yield replace(self, xy=self.xy[: end[-1]], offsets=end)
@@ -149,7 +149,7 @@ def measure(
     rng: randomness.Source,
     statistic: Statistic = mean_error,
 ) -> dict[str, float]:
-    """Perturb the tracks again and again; return the mean of a statistic over runs, and two standard errors.
+    """Perturb the tracks repeatedly; return the mean of a statistic over runs, and two standard errors.
 
     Parameters
     ----------
@@ -229,5 +229,5 @@ def stream(*names: str | float) -> randomness.Keystream:
 
 
 def uniform(rng: randomness.Source, rows: int) -> np.ndarray:
-    """Return so many points of the unit square."""
+    """Return uniform points of the unit square."""
     return np.asfortranarray(randomness.words(rng, 2 * rows, np.uint64).reshape(rows, 2) / 2.0**64)

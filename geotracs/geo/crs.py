@@ -52,7 +52,7 @@ def working_crs(crs: pyproj.CRS, bounds: Bounds) -> pyproj.CRS:
     Parameters
     ----------
     bounds : (west, south, east, north)
-        Public bounds in ``crs``; beyond the antimeridian longitudes are counted on.
+        Public bounds in ``crs``; longitudes are unwrapped beyond the antimeridian.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def metric_crs(crs: pyproj.CRS, xy: np.ndarray) -> pyproj.CRS:
     degrees = in_degrees(crs)
     longitude, latitude = (part[np.isfinite(part)] for part in transform(xy, crs, degrees).T)
     if len(longitude) == 0:
-        raise CRSError("The locations do not exist in degrees; is their CRS right?")
+        raise CRSError("The locations cannot be transformed to degrees; is their CRS right?")
     longitude = min(longitude, longitude % 360, key=np.ptp)  # the second is shorter across the antimeridian
     if np.ptp(longitude) > 180:
         raise CRSError("The locations span more than half of the globe, which no plane shows; take a smaller region.")
@@ -121,7 +121,7 @@ def in_degrees(crs: pyproj.CRS) -> pyproj.CRS:
 
 
 def keeps_lines(crs: pyproj.CRS, working: pyproj.CRS) -> bool:
-    """Whether ``working`` is an equidistant cylindrical projection of ``crs``.
+    """Return whether ``working`` is an equidistant cylindrical projection of ``crs``.
 
     Boxes stay rectangles there, and straight lines straight: exactly with a PROJ that takes the Earth for a sphere in
     this projection, and to centimetres over a city with later ones.
@@ -150,8 +150,8 @@ def metres_between(crs: pyproj.CRS, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(geod.inv(a[:, 0], a[:, 1], b[:, 0], b[:, 1])[2])
 
 
-def usual(crs: pyproj.CRS, xy: np.ndarray) -> list[pyproj.CRS]:
-    """Return CRSs in which someone may have written the same locations down: degrees, Web Mercator, UTM."""
+def common_crs(crs: pyproj.CRS, xy: np.ndarray) -> list[pyproj.CRS]:
+    """Return CRSs in which the same locations are commonly written: degrees, Web Mercator, UTM."""
     if crs.geodetic_crs is None:
         return []
     degrees = parse("EPSG:4326")

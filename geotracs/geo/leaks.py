@@ -32,12 +32,12 @@ HUGE = 1e30
 ENDS, LONG = 8, 300
 """How many numbers are read at the beginning and at the end of a text, and in how many characters there."""
 CELLS = 8
-"""Labels are looked up in a grid of so many columns and rows, with as many locations in each column and row..."""
+"""Labels are compared with a grid of this many columns and rows, all with equally many locations..."""
 PINNED = 0.5
 """...and pin locations down if they do so for this share of the rows. Measured on real check-ins and simulated GPS
 tracks, in any order of the rows: 0.99 for venues, 0.7 for squares of 200 m; 0.23 for trips, at most 0.05 for people."""
 CURVES = ("hilbert_distance", "morton_distance", "geohash")
-"""How columns are called, and the index that a dask frame gets from `spatial_shuffle`, that tell where a row is."""
+"""Names of columns that tell where a row is, and of the index that `spatial_shuffle` gives a dask frame."""
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
@@ -123,7 +123,7 @@ class Rows:
         times = np.zeros(len(which)) if time is None else _as_times(gdf[time].iloc[which])
         pairs = [xy[some] for xy in places]
         if len(some):
-            others = crs_.usual(gdf.crs, pairs[0])
+            others = crs_.common_crs(gdf.crs, pairs[0])
             pairs += [crs_.transform(xy, gdf.crs, other) for other in others for xy in pairs]
         pairs = [xy for xy in pairs if np.isfinite(xy).all()]
         return cls(
@@ -138,10 +138,10 @@ class Rows:
 
 
 def holds_locations(rows: Rows, values: pd.Series, only_equal: bool = False) -> bool:
-    """Whether a column holds geometries, or numbers that tell a coordinate of each row.
+    """Return whether a column holds geometries, or numbers that tell a coordinate of each row.
 
     Its numbers are looked at, or those in its texts, lists and dicts. They tell a coordinate if they (nearly) equal
-    one, in the frame's CRS or a usual one, or if they are an affine map of x and y: negated, shifted, scaled, rotated.
+    one, in the frame's CRS or a common one, or if they are an affine map of x and y: negated, shifted, scaled, rotated.
 
     Whatever grows with the rows or with time, such as a running number or an odometer, is an affine map of x, too, if
     somebody moves straight on. So numbers count only if x and y explain them much better than the order does; and
@@ -161,7 +161,7 @@ def holds_locations(rows: Rows, values: pd.Series, only_equal: bool = False) -> 
 
 
 def pinned_share(rows: Rows, values: pd.Series) -> float:
-    """Return of how many rows a label tells the place: the share whose value occurs in one cell of a grid only.
+    """Return the share of rows whose label tells the place: its value occurs in only one cell of a grid.
 
     Among the rows whose value occurs at least twice, not counting what follows itself along a trajectory: the number
     of a trip, or the fixes of a minute, lie together without telling where. 0 for what is no label (fractions, times),
@@ -197,7 +197,7 @@ def _bases(pairs: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def _tell(rows: Rows, numbers: np.ndarray, only_equal: bool) -> bool:
-    """Whether numbers tell a coordinate of the rows."""
+    """Return whether numbers tell a coordinate of the rows."""
     present = np.abs(numbers) < HUGE
     numbers = numbers[present]
     if not numbers.any():
@@ -213,7 +213,7 @@ def _tell(rows: Rows, numbers: np.ndarray, only_equal: bool) -> bool:
 
 
 def _equal(numbers: np.ndarray, written: np.ndarray) -> bool:
-    """Whether most numbers are one of the coordinates, but for what rounding takes away."""
+    """Return whether most numbers are one of the coordinates, but for what rounding takes away."""
     low, middle, high = np.quantile(written, [0.25, 0.5, 0.75], axis=0)
     slack = np.maximum(0.04 * (high - low), 1e-5 * np.abs(middle))
     return bool(np.any(np.median(np.abs(written - numbers[:, None]), axis=0) <= slack))
@@ -238,7 +238,7 @@ def _unexplained(numbers: np.ndarray, by: np.ndarray) -> float:
 
 
 def _are_geometries(values: list[Any]) -> bool:
-    """Whether some values are geometries: objects, well-known text, or well-known binary as bytes or digits."""
+    """Return whether some values are geometries: objects, well-known text, or well-known binary as bytes or digits."""
     binary: list[bytes | str] = [bytes(value) for value in values if isinstance(value, (bytes, bytearray, memoryview))]
     texts = [value for value in values if isinstance(value, str)]
     if any(isinstance(value, BaseGeometry) for value in values) or any(_WKT.match(text) for text in texts):
@@ -293,7 +293,7 @@ def _are_labels(values: pd.Series) -> bool:
 
 
 def _share_in_one_cell(codes: np.ndarray, cells: np.ndarray) -> float:
-    """Return of how many rows the value is in one cell only, among those whose value occurs twice; -1 is no value."""
+    """Return the share of rows whose value is in only one cell, among repeated values; -1 is a missing value."""
     begins = codes[np.diff(codes, prepend=-1) != 0]
     codes, cells = codes[codes >= 0], cells[codes >= 0]
     rows = np.bincount(codes)
@@ -322,7 +322,7 @@ def _codes(values: pd.Series) -> np.ndarray:
 
 
 def _as_times(values: pd.Series) -> np.ndarray:
-    """Return times as numbers, as far as they are some; only the order and the distances matter."""
+    """Return times as numbers where possible; only their order and differences matter."""
     if not (pd.api.types.is_numeric_dtype(values) or pd.api.types.is_timedelta64_dtype(values)):
         values = pd.to_datetime(values, errors="coerce", format="ISO8601", utc=True)
         values = values - values.min()

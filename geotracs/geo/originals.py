@@ -15,10 +15,10 @@ ALIKE = 4e-6
 PRECISE = 1e-10
 """...or another CRS may have changed them by this part of their size..."""
 NEARLY_ALL = 0.9
-"""...and a layer with this share of the data's places, of so many tried, as derived from them."""
+"""...and a layer with this share of the data's places, among the number tried, counts as derived from them."""
 TRIED = 1000
 MEASURED = 9
-"""Bounds of so many digits, or nearly as many as the data's, were computed: nobody types them."""
+"""Bounds with this many digits, or nearly as many as the data's, were computed: nobody types them."""
 
 Bounds = tuple[float, float, float, float]
 
@@ -61,7 +61,7 @@ class Originals:
         return cls.of(gpd.GeoSeries([], crs=crs))
 
     def have_extent(self, bounds: Bounds) -> bool:
-        """Whether a region has the bounds of the locations but for last digits; a pass only if nobody typed them."""
+        """Return whether a region has the bounds of the locations, up to last digits; a pass if they look computed."""
         own = self.bounds
         if own is None and _look_computed(bounds, self.sample):
             own = _union(self.each(_bounds))
@@ -71,12 +71,12 @@ class Originals:
         return bool(np.allclose(bounds, own, rtol=0, atol=slack))
 
     def near(self, points: np.ndarray, distance: float) -> np.ndarray:
-        """Say which points lie within a distance of any of the locations; this takes a pass."""
+        """Return which points lie within a distance of any of the locations; this takes a pass."""
         return np.any([*self.each(functools.partial(_are_near, points, distance))], axis=0)
 
 
 def derived_from(layer: gpd.GeoSeries, data: Originals) -> bool:
-    """Whether a layer that should be public looks as if it was made from the private data, in whatever CRS and order.
+    """Return whether a layer that should be public looks derived from the private data, in any CRS and order.
 
     That is, whether nearly all of the locations are in the layer, and nearly all of the layer is a location: real
     check-ins are at public venues, but not at nearly all of them. The second question may take a pass over the data,
@@ -104,12 +104,12 @@ def some_coordinates(layer: gpd.GeoSeries) -> np.ndarray:
 
 
 def evenly(count: int, most: int) -> np.ndarray:
-    """Return the positions of at most so many, evenly chosen."""
+    """Return at most that many positions, evenly chosen."""
     return np.linspace(0, count - 1, min(count, most)).astype(np.int64)
 
 
 def _are_near(points: np.ndarray, distance: float, others: np.ndarray) -> np.ndarray:
-    """Say which points lie within a distance of one of the others."""
+    """Return which points lie within a distance of one of the others."""
     if len(others) == 0:
         return np.zeros(len(points), dtype=bool)
     tree = cKDTree(others, balanced_tree=False, compact_nodes=False)
@@ -126,7 +126,7 @@ def _union(boxes: Iterable[np.ndarray]) -> Bounds:
 
 
 def _look_computed(bounds: Bounds, sample: np.ndarray) -> bool:
-    """Whether bounds have so many digits that nobody typed them: `MEASURED`, or nearly as many as the locations."""
+    """Return whether bounds have more digits than anybody types: `MEASURED`, or nearly as many as the locations."""
     typical = np.median([_digits(number) for number in sample.ravel()]) if len(sample) else MEASURED
     return min(_digits(number) for number in bounds) >= min(MEASURED, typical - 1)
 

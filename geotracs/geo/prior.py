@@ -84,7 +84,7 @@ def _of_points(xy: np.ndarray, numbers: np.ndarray, low: np.ndarray, high: np.nd
 
 
 def _of_areas(shapes: np.ndarray, numbers: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Spread the number of each area over the cells whose middle is in it; without any, put it where it is."""
+    """Spread the number of each area over the cells whose centre is in it; one without any counts as a point."""
     middles = _middles(low, high, 1)
     area, cell = shapely.STRtree(cast(np.ndarray, shapely.points(middles))).query(shapes, predicate="intersects")
     cells = np.prod((high - low) / SIDE)

@@ -63,7 +63,7 @@ class Region:
         return crs_.transform(xy, self.data_crs, self.crs)
 
     def contains(self, xy: np.ndarray, moved: np.ndarray) -> np.ndarray:
-        """Say which locations are inside, given in the CRS of the data and, ``moved``, in the working CRS."""
+        """Return which locations are inside, given in the CRS of the data and, ``moved``, in the working CRS."""
         inside = np.isfinite(moved).all(axis=1)
         if self.shape is None or self.crs == self.data_crs or self.box is not None:
             return inside & self.domain.contains(moved)
@@ -73,7 +73,7 @@ class Region:
     @cached_property
     def _given(self) -> Polygon:
         """The shape as it was given, with an index over its border."""
-        return Polygon(cast(BaseGeometry, self.shape))  # what asks for it has looked whether there is one
+        return Polygon(cast(BaseGeometry, self.shape))  # callers have checked that there is one
 
     def _unwrapped(self, xy: np.ndarray) -> np.ndarray:
         """Return degrees with longitudes unwrapped as in the shape; other coordinates as they are."""
@@ -218,7 +218,7 @@ def recorded(record: dict[str, Any], crs: pyproj.CRS, domain: Any = None) -> Reg
         return again(domain, crs)
     try:
         return again(_from_record(known), crs_.parse(known["crs"]))
-    except (KeyError, TypeError, ValueError, ProjError):  # not there, or not as we write it
+    except (KeyError, TypeError, ValueError, ProjError):  # missing, or not as we write it
         return None
 
 

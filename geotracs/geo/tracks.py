@@ -140,7 +140,7 @@ class Tracks:
         return rebuilt
 
     def _geometry(self) -> np.ndarray:
-        """Return the frame's geometries, for what is never asked of points that come as coordinates."""
+        """Return the frame's geometries; points that were read as coordinates never need them."""
         return cast(np.ndarray, self.geometry)
 
     def _row_order(self) -> np.ndarray | slice:
@@ -194,7 +194,7 @@ def _tracks(
 
 
 def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
-    """Refuse what is not a GeoDataFrame with an active geometry and a CRS."""
+    """Raise unless this is a GeoDataFrame with an active geometry and a CRS."""
     if not isinstance(gdf, gpd.GeoDataFrame):
         kind = f"{type(gdf).__module__.partition('.')[0]}.{type(gdf).__name__}"
         raise InputError(f"The {name} must be a GeoDataFrame of geopandas, got a {kind}.")
@@ -203,17 +203,16 @@ def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
     if (gdf.columns == gdf.active_geometry_name).sum() > 1:
         raise InputError(f"The {name} has several columns named {gdf.active_geometry_name!r}; rename all but one.")
     if gdf.crs is not None and gdf.crs.is_geocentric:
-        raise CRSError(f"The {name} is in a geocentric CRS, where x and y are no place; use gdf.to_crs('EPSG:4326').")
-    if gdf.crs is None:
         raise CRSError(
-            f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326'), or on "
-            "the command line --input-crs EPSG:4326."
+            f"The {name} is in a geocentric CRS, where x and y are not a place; use gdf.to_crs('EPSG:4326')."
         )
+    if gdf.crs is None:
+        raise CRSError(f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326').")
 
 
 @contextmanager
 def _no_garbage() -> Iterator[None]:
-    """While millions of objects are made that all stay: the collector would look through them again and again."""
+    """Pause the garbage collector while millions of objects are made: it would scan them repeatedly."""
     collected = gc.isenabled()
     gc.disable()
     try:
@@ -268,7 +267,7 @@ def kept_columns(
     if keep is None and lost:
         warn(
             f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
-            "keep=[...] (--keep) for those that do not, or keep=[] (--keep none) to leave this message out."
+            "keep=[...] for those that do not, or keep=[] to silence this warning."
         )
     kept = [column for column in gdf.columns if column in {*asked, *always}]
     leaks.warn_of_columns(gdf, kept, trajectory, time)
@@ -276,7 +275,7 @@ def kept_columns(
 
 
 def check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
-    """Refuse names of columns that are not there, or several times, or hold the geometries."""
+    """Raise for columns that do not exist, occur more than once or hold the geometries."""
     for name in names:
         if pd.api.types.is_list_like(name) and not isinstance(name, tuple):
             raise InputError(f"A column must be given by its name, got {type(name).__name__}.")

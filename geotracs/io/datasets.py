@@ -96,7 +96,7 @@ def sample_city(people: int = 50, days: int = 1, seed: int = 0) -> SampleCity:
 
 
 def _outline(rng: np.random.Generator) -> shapely.Polygon:
-    """A bay with a headland on one side, hills on the other; metres along the coast and inland."""
+    """Return a bay with a headland on one side, hills on the other; metres along the coast and inland."""
     along = np.linspace(-7000, 7000, 240)
     phase = rng.uniform(0, 2 * np.pi, 3)
     coast = 900 * np.cos(along / 2300) + 260 * np.sin(along / 640 + phase[0]) + 80 * np.sin(along / 190 + phase[1])
@@ -108,7 +108,7 @@ def _outline(rng: np.random.Generator) -> shapely.Polygon:
 
 
 def _streets(outline: shapely.Polygon, rng: np.random.Generator) -> Streets:
-    """A bent grid of streets inside the outline; every fifth street is a fast one, some blocks are missing."""
+    """Return a bent grid of streets inside the outline; every fifth street is a fast one, some blocks are missing."""
     xmin, ymin, xmax, ymax = outline.bounds
     columns, rows = int((xmax - xmin) / SPACING), int((ymax - ymin) / SPACING)
     i, j = (a.ravel() for a in np.meshgrid(np.arange(columns), np.arange(rows), indexing="ij"))
@@ -140,7 +140,7 @@ def _pois(streets: Streets, rng: np.random.Generator) -> tuple[gpd.GeoDataFrame,
 
 
 def _trips(streets: Streets, pois: np.ndarray, people: int, days: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Who goes from where to where, and when: home, work, lunch, an errand, home."""
+    """Return who goes from where to where, and when: home, work, lunch, an errand, home."""
     homes = rng.choice(len(streets.nodes), size=people, p=_centrality(streets, 6000))
     works = rng.choice(len(streets.nodes), size=people, p=_centrality(streets, 1300))
     trips = []
@@ -195,7 +195,7 @@ def _fixes(person: int, seconds: np.ndarray, mode: str, speed: float, xy: np.nda
 
 
 def _centrality(streets: Streets, reach: float) -> np.ndarray:
-    """How likely a node is chosen: the city is dense behind the bay and thins out with distance."""
+    """Return how likely a node is chosen: the city is dense behind the bay and thins out with distance."""
     weight = np.exp(-np.hypot(streets.nodes[:, 0], streets.nodes[:, 1] - 2200) / reach)
     return weight / weight.sum()
 

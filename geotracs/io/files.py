@@ -110,9 +110,9 @@ def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False,
     """Return the path if a file of locations, a page, or a folder of GeoParquet files can be written there."""
     path = Path(path)
     if not path.name:
-        raise InputError(f"{str(path)!r} is no name of a file or folder that can be written.")
+        raise InputError(f"{str(path)!r} is not the name of a file or folder that can be written.")
     if os.path.exists(path) and not overwrite:
-        raise InputError(f"{str(path)!r} exists already; use --overwrite (overwrite=True) to replace it.")
+        raise InputError(f"{str(path)!r} exists already; use overwrite=True to replace it.")
     if os.path.isdir(path) and not FOLDERS.is_folder(path):
         raise InputError(f"{str(path)!r} is a folder that holds other things than GeoParquet files; give another name.")
     if not os.path.isdir(path.parent):
@@ -126,12 +126,12 @@ def check_free(path: str | Path, *, overwrite: bool = False, page: bool = False,
 
 
 def _format_to_write(path: Path, *, folder: bool) -> Format:
-    """Return the format of a name, whatever is there by now."""
+    """Return the format of a name, whatever exists there now."""
     return FOLDERS if folder and not path.suffix else format_named(path)
 
 
 def located(path: str | Path, allow_remote: bool = False) -> tuple[Path, str | None]:
-    """Return a file that is there, and the layer that ``name.gpkg|layername=roads`` names, as QGIS writes it."""
+    """Return an existing file, and the layer that ``name.gpkg|layername=roads`` names, as QGIS writes it."""
     name, _, layer = str(path).partition("|layername=")
     path = Path(name)
     if allow_remote and name.startswith("/vsi"):
@@ -139,16 +139,16 @@ def located(path: str | Path, allow_remote: bool = False) -> tuple[Path, str | N
     if name.startswith("/vsi") or re.match(r"[a-z][a-z0-9+.-]+://", name, re.IGNORECASE):
         raise InputError(
             f"{name!r} is not on this machine. Download it first; or, for GDAL's /vsicurl/ and its like, use "
-            "--allow-remote (allow_remote=True)."
+            "allow_remote=True."
         )
-    if not os.path.exists(path):  # which, other than Path's, never raises
+    if not os.path.exists(path):  # unlike Path.exists, this never raises
         raise InputError(f"There is no file {name!r}.")
     with told(path, "read"):
         remote = not allow_remote and format_of(path).is_remote(path)
     if remote:
         raise InputError(
-            f"{name!r} makes GDAL open other files, or addresses. If you know what it names, use --allow-remote "
-            "(allow_remote=True); or give the file that it stands for."
+            f"{name!r} makes GDAL open other files, or addresses. If you know what it names, use "
+            "allow_remote=True; or give the file that it stands for."
         )
     return path, layer or None
 

@@ -2,7 +2,7 @@
 
 Every loader returns a GeoDataFrame of points in EPSG:4326, in the order of the file, with the columns ``user`` or
 ``trajectory`` or both, ``time`` (UTC, unless said otherwise), and what else the file has. Lines without a location in
-degrees, a time or a user are left out and counted in a warning; a file of which less than half is usable is refused.
+degrees, a time or a user are left out and counted in a warning; a file that is less than half usable raises an error.
 Lines that repeat another one stay: ``drop_duplicates()`` removes them, before each costs another epsilon.
 
 The other columns, such as ``venue``, often give the location away; `perturb` leaves them out unless asked.
@@ -211,7 +211,7 @@ def gpx(path: str | Path, *, bbox: Bbox | None = None, progress: bool = False) -
 
 @sealed
 def _table(path: str | Path, names: Sequence[str] | None, sep: str, **options: Any) -> pd.DataFrame:
-    """Read a table as it is; a file without names of columns is given them."""
+    """Read a table as it is, with the given column names if the file has none."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no file {str(path)!r}.")

@@ -22,5 +22,5 @@ def bar(
 
 
 def _interactive() -> bool:
-    """Whether this is a terminal, or a notebook that can draw the bar."""
+    """Return whether this is a terminal, or a notebook that can draw the bar."""
     return sys.stderr.isatty() or ("ipykernel" in sys.modules and find_spec("ipywidgets") is not None)

@@ -77,6 +77,6 @@ def _replace_folder(path: Path, new: Path, old: Path) -> None:
 
 
 def _held(earlier: list[str]) -> str:
-    """Say which of the folders that runs left behind hold what they were about to replace."""
+    """Return which of the folders that runs left behind hold what they were about to replace."""
     held = [str(old) for old in (Path(folder) / REPLACED for folder in earlier) if old.exists()]
     return f" Before that, move {', '.join(held)} back: it is what was there before." if held else ""

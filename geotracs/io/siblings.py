@@ -29,7 +29,9 @@ def check(path: Path) -> None:
 def check_journals(path: Path) -> None:
     """Raise if a database of this name is open, or was when a program crashed."""
     names = [path.name + ending for ending in JOURNALS]
-    found = [name for name in names if os.path.lexists(path.with_name(name))]  # also a link to what is not there yet
+    found = [
+        name for name in names if os.path.lexists(path.with_name(name))
+    ]  # also a link whose target does not exist yet
     if found:
         raise InputError(
             f"{found[0]!r} stands beside {str(path)!r}: a program has a former file of that name open, or crashed with "
@@ -67,7 +69,7 @@ def _check_leftovers(path: Path) -> None:
 
 
 def is_part(other: Path, path: Path) -> bool:
-    """Whether a file of this name would be a part of another, such as out.dbf of out.shp, or OUT.SHP of it.
+    """Return whether a file of this name would be a part of another, such as out.dbf of out.shp, or OUT.SHP of it.
 
     >>> is_part(Path("tracks.dbf"), Path("tracks.shp")), is_part(Path("tracks.csv"), Path("tracks.shp"))
     (True, False)

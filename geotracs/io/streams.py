@@ -87,7 +87,7 @@ class Source:
         return frame.set_index(self.index) if self.index and isinstance(self.index, list) else frame
 
     def _guarded(self, schema: pa.Schema) -> Iterator[pa.Table]:
-        """Read, and say in a line what is wrong with the file."""
+        """Read, and raise a one-line error if the file is damaged."""
         with told(self.path, "read"):
             yield from self.pieces(schema)
 
@@ -160,7 +160,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Stream:
-    """A release that comes a table at a time, one at least.
+    """A release that comes one table at a time; there is at least one.
 
     Attributes
     ----------

@@ -35,14 +35,14 @@ class Block:
 
 
 class Handover:
-    """Hands the last report of a block to the one that goes on with the same trajectory."""
+    """Hands the last report of a block to the next one, which continues the same trajectory."""
 
     def __init__(self, before: Callable[[], Any]) -> None:
         self.receive = before
         self.sent: Future[Any] = Future()
 
     def send(self, after: Any) -> None:
-        """Say what the next block waits for; it is worked on at the same time up to that."""
+        """Send what the next block waits for; until it needs that, it runs at the same time."""
         if not self.sent.done():
             self.sent.set_result(after)
 
@@ -100,7 +100,7 @@ def cut(
 
 
 def check_workers(workers: Any) -> None:
-    """Refuse what is not a number of threads."""
+    """Raise unless this is a number of threads."""
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, Integral) or workers < 1):
         raise InputError(f"`workers` must be a whole number of at least 1, got {quoted(workers)}.")
 
@@ -127,9 +127,9 @@ def _first_at_or_after(starts: np.ndarray | None, stretches: np.ndarray, n: int)
 def run(
     task: Task, blocks: list[Block], *, before: Any = None, progress: bool = False, workers: int | None = None
 ) -> Any:
-    """Call ``task(block, handover)`` for every block, over the cores; return what the last one told.
+    """Call ``task(block, handover)`` for every block, over the cores; return what the last one sent.
 
-    A block that goes on may ask ``handover.receive()`` for what the block before it told, and the first for ``before``.
+    A block that continues may ask ``handover.receive()`` for what the previous one sent, and the first for ``before``.
     """
     handovers: list[Handover] = []
     for block in blocks:
@@ -170,5 +170,5 @@ def _cores() -> int:
 
 @functools.cache
 def _threads(workers: int, process: int) -> ThreadPoolExecutor:
-    """Threads that stay, since pyproj prepares its work anew in each; a forked process has none of its parent's."""
+    """Return threads that are kept, since pyproj prepares each anew; a forked process has none of its parent's."""
     return ThreadPoolExecutor(workers, "geotracs")

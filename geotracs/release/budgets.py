@@ -44,7 +44,7 @@ class Budgets:
     def epsilons(
         self, tracks: frames.Tracks, own: np.ndarray | None, lengths: np.ndarray, earlier: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the epsilon of each location, in the order in which they are worked on.
+        """Return the epsilon of each location, in the order in which they are processed.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class Budgets:
 
 
 def differ(request: Request) -> bool:
-    """Whether locations have epsilons that differ by more than an even share."""
+    """Return whether locations have epsilons that differ by more than an even share."""
     return isinstance(request.eps, str) or not request.shared.even
 
 
@@ -110,9 +110,9 @@ def of_levels(request: Request, eps: np.ndarray, levels: Levels, total: float | 
 
 
 def checked(values: pd.Series, present: np.ndarray, column: str) -> np.ndarray:
-    """Return the epsilons of the rows that hold locations, or say what is wrong with how many."""
+    """Return the epsilons of the rows that hold locations; raise with the number of invalid ones."""
     numbers = read(values, present, column)
-    refuse(troubles(numbers), column)
+    raise_for(troubles(numbers), column)
     return numbers
 
 
@@ -142,8 +142,8 @@ def troubles(numbers: np.ndarray) -> np.ndarray:
     )
 
 
-def refuse(counts: np.ndarray, column: str) -> None:
-    """Raise if some numbers are no epsilons."""
+def raise_for(counts: np.ndarray, column: str) -> None:
+    """Raise if some numbers are not valid epsilons."""
     rows, *wrong = counts.tolist()
     if not any(wrong):
         return
@@ -170,7 +170,7 @@ def _first(tracks: frames.Tracks, own: np.ndarray) -> np.ndarray:
 
 
 def _differing(tracks: frames.Tracks, own: np.ndarray) -> np.ndarray:
-    """Return of each trajectory whether its rows have several values."""
+    """Return for each trajectory whether its rows have several values."""
     if not len(own):
         return np.zeros(0, dtype=bool)
     return np.bincount(tracks.codes, own != _first(tracks, own)[tracks.codes]) > 0

@@ -35,7 +35,7 @@ def perturb(
     rng: int | np.random.Generator | None = None,
     **arguments: Any,
 ) -> dask_geopandas.GeoDataFrame:
-    """Report every location of a dask frame, lazily, as `geotracs.perturb` does; each partition is worked on by itself.
+    """Report every location of a dask frame, lazily, as `geotracs.perturb` does; each partition is processed by itself.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def perturb(
     `geotracs.perturb` does; up to 10,000 of its rows are sent to the caller. All partitions are read at once only if
     that one gives a reason to: if its locations are places of ``round_to`` or ``prior``, or if all bounds of ``domain``
     have so many digits that they may be those of the locations, which the spatial partitions of the frame, if they
-    are known, say without a pass. A column of epsilons is read at once, too, to refuse what is no epsilon.
+    are known, say without a pass. A column of epsilons is read at once, too, to raise for invalid values.
 
     The call draws one key. It lives in the graph of the frame, so whoever has the graph, or can read the memory of the
     scheduler and the workers, can undo the perturbation. It is never shown.
@@ -91,7 +91,7 @@ def release(
     plan = plans.make(request, some, data=_originals(ddf, some), lengths=np.array([1]), budgets=own)
     key = randomness.Key.fresh(randomness.source(request.rng))
     trajectory, together = request.trajectory, plan.recipe.sequential or request.unit == "trajectory"
-    # Lines are whole by themselves, and points without a trajectory are refused when they are seen.
+    # Lines are whole by themselves, and points without a trajectory raise when they are read.
     if together and trajectory is not None and trajectory != whole:
         ddf = bring_together(ddf, trajectory, shuffle, plan.recipe.name)
     return _released(ddf, plan, key, together)
@@ -131,7 +131,7 @@ def _budgets(ddf: dask_geopandas.GeoDataFrame, request: Request) -> budgets.Budg
         look = dask.delayed(_column, pure=False)
         parts = ddf[[column, ddf._meta.active_geometry_name]].to_delayed()
         found = dask.compute(*[look(part, column) for part in parts])
-        budgets.refuse(sum(counts for counts, _, _ in found), column)
+        budgets.raise_for(sum(counts for counts, _, _ in found), column)
         ends = np.concatenate([own for _, own, _ in found])
         levels = sum((own for _, _, own in found), start=Levels(np.empty(0)))
     if request.unit == "trajectory":  # whose lengths are not known, and so all levels are rounded down
@@ -165,7 +165,7 @@ def check_arguments(shuffle: Any, names: Set[str]) -> None:
 
 
 def _check_request(request: Request) -> None:
-    """Refuse what would need all partitions to be seen first."""
+    """Raise for arguments that need all partitions to be read first."""
     if request.domain is None:
         raise InputError(
             "`domain` must be given for a dask frame: fitting it would need all private locations. Give a public "
@@ -179,7 +179,7 @@ def _check_request(request: Request) -> None:
 
 
 def some_rows(ddf: dask_geopandas.GeoDataFrame) -> gpd.GeoDataFrame:
-    """Return rows of the first partition that holds locations; none if there is none, or if it will be refused."""
+    """Return rows of the first partition with locations; no rows without one, or if it will be rejected."""
     look = dask.delayed(_evenly, pure=False)
     for part in ddf.to_delayed():
         rows = look(part).compute()
@@ -195,7 +195,7 @@ def _evenly(part: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
 
 
 def _originals(ddf: dask_geopandas.GeoDataFrame, some: gpd.GeoDataFrame) -> Originals:
-    """Return what is known of the locations of a dask frame; what some rows do not say takes a pass."""
+    """Return what is known of the locations of a dask frame; anything beyond some rows takes a pass."""
     work = dask.delayed(_work, pure=False)
 
     def each(function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, ...]:
@@ -207,7 +207,7 @@ def _originals(ddf: dask_geopandas.GeoDataFrame, some: gpd.GeoDataFrame) -> Orig
 
 
 def _work(part: gpd.GeoDataFrame, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    known = isinstance(part, gpd.GeoDataFrame)  # anything else is refused when it is perturbed
+    known = isinstance(part, gpd.GeoDataFrame)  # anything else raises when it is perturbed
     return function(coordinates(part.geometry) if known else np.empty((0, 2)))
 
 
@@ -234,20 +234,20 @@ def _shuffled(ddf: Any, trajectory: str) -> dask_geopandas.GeoDataFrame:
 
 
 def _check_kind(part: gpd.GeoDataFrame, trajectory: str, kind: tuple[str, bool]) -> gpd.GeoDataFrame:
-    """Refuse labels of another kind than the frame says: dask would not bring equal ones together."""
+    """Raise for labels of another type than the frame declares: dask would not bring equal ones together."""
     if len(part) and _shuffled_as(part[trajectory]) != kind:
         raise InputError(_not_alike(trajectory))
     return part
 
 
 def _shuffled_as(column: pd.Series) -> tuple[str, bool]:
-    """Return of which kind labels are to dask, which brings numbers to one type first, and whether as categories."""
+    """Return the type of labels as dask sees it, with numbers of one type, and whether they are categories."""
     kind = "number" if pd.api.types.is_numeric_dtype(column) else _kind(column)
     return kind, isinstance(column.dtype, pd.CategoricalDtype)
 
 
 def _kind(column: pd.Series) -> str:
-    """Return of which kind labels are: equal labels of one kind have the same key."""
+    """Return the kind of the labels: equal labels of one kind have the same key."""
     labels = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
     if pd.api.types.is_integer_dtype(labels):
         return "integer"
@@ -263,7 +263,7 @@ def _not_alike(trajectory: str) -> str:
 
 
 def _labels(column: pd.Series) -> tuple[str, np.ndarray]:
-    """Return of which kind the labels of a partition are, and their keys, which say something within a kind only."""
+    """Return the kind of the labels of a partition, and their keys, which are comparable only within a kind."""
     return _kind(column), np.unique(keys(column.dropna().drop_duplicates()))
 
 

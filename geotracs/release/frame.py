@@ -112,7 +112,7 @@ def perturb(
     crs : optional
         Planar CRS to work in. By default the frame's own if it is projected, and one that fits the domain otherwise.
     outside : {"raise", "clip"}
-        What to do with locations outside the domain: refuse, or move them to its border before the draw.
+        What to do with locations outside the domain: raise, or move them to its border before the draw.
     keep : list of str, or "all"
         Columns to carry over besides ``trajectory`` and ``time``. The others are left out: a forgotten ``lat``
         column would publish the secret.

@@ -85,7 +85,7 @@ class Plan:
         return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
 
     def read(self, gdf: gpd.GeoDataFrame) -> frames.Tracks:
-        """Return the locations of a frame in the order in which they are worked on."""
+        """Return the locations of a frame in the order in which they are processed."""
         return frames.read(gdf, self.trajectory, self.time, grouped=self.recipe.sequential)
 
     def cut(self, tracks: frames.Tracks, first: int = 0, continues: bool = False) -> list[blocks.Block]:
@@ -116,7 +116,7 @@ class Plan:
         progress: bool = False,
         workers: int | None = None,
     ) -> tuple[np.ndarray, pd.DataFrame | None, Any]:
-        """Return the reports, what places add to each in the order of the frame, and what the next piece goes on with.
+        """Return the reports, what places add to each of them, and what the next piece continues from.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Plan:
 
     @property
     def _region(self) -> regions.Region:
-        """The region, for what is asked only where there are locations, and so a region."""
+        """The region, which exists wherever there are locations."""
         return cast(regions.Region, self.region)
 
     def prepare(self, progress: bool | None = False) -> None:
@@ -335,16 +335,16 @@ def _levels(request: Request, lengths: np.ndarray) -> float | np.ndarray:
     return np.unique(budget.even_share(eps, np.unique(lengths[lengths > 0])))
 
 
-def _outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
+def _outside(xy: np.ndarray, region: regions.Region, n_outside: int) -> str:
     return (
-        f"{strangers} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, strangers)}Give a "
-        'larger public region, or outside="clip" (--outside clip) to move them to its border.'
+        f"{n_outside} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, n_outside)}Give a "
+        'larger public region, or outside="clip" to move them to its border.'
     )
 
 
-def _why_outside(xy: np.ndarray, region: regions.Region, strangers: int) -> str:
+def _why_outside(xy: np.ndarray, region: regions.Region, n_outside: int) -> str:
     """Guess what is wrong when no location is inside: swapped axes, or another hemisphere."""
-    if strangers < len(xy):
+    if n_outside < len(xy):
         return ""
     swapped = xy[:, ::-1]
     if region.contains(swapped, region.enter(swapped)).mean() > 0.5:
@@ -376,7 +376,7 @@ def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
     def error(domain: Domain) -> float:
         try:
             plain.check(domain)
-        except DomainError:  # which the method itself will say when there is nothing better
+        except DomainError:  # the method itself raises this if there is nothing better
             return math.inf
         return methods.expected_error(plain, eps, domain)
 

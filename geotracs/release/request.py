@@ -27,7 +27,7 @@ AUTO = "joint"
 class Request:
     """Everything that a release is asked for; the fields are the arguments of `geotracs.perturb`.
 
-    What is wrong whatever the data are is refused here, before any of them is read. Another argument is a field here, a
+    Errors that do not depend on the data are raised here, before any data is read. Another argument is a field here, a
     word in the signature of `perturb`, and a line where it is used. Public as the arguments should be, a region or a
     layer may have been made from private data: a request does not show them.
 
@@ -64,7 +64,7 @@ class Request:
 
     @classmethod
     def of(cls, eps: float | str, method: str = "joint", **arguments: Any) -> "Request":
-        """Return the request that arguments of `perturb` make: those that are no field are options of the method."""
+        """Return the request for arguments of `perturb`: those that are not fields are options of the method."""
         known = {name: arguments.pop(name) for name in cls.names() if name in arguments and name != "options"}
         return cls(eps, method, **known, options=arguments)
 

@@ -81,13 +81,11 @@ class Enter:
         batch.xy = self.region.domain.clip(moved)
 
     def _antipodes(self, xy: np.ndarray, nowhere: np.ndarray) -> tuple[float, float]:
-        """Return where locations on the other side of the Earth go, without a nearest point; refuse impossible ones."""
+        """Return where locations on the other side of the Earth go, which have no nearest point; raise for others."""
         quarter = crs_.turn(self.region.data_crs) / 4
         lost = np.count_nonzero(nowhere & ~(np.abs(xy[:, 1]) <= quarter))
         if lost or not self.region.data_crs.is_geographic:
-            raise DomainError(
-                f"{lost or nowhere.sum()} of {len(xy)} locations cannot be projected or clipped: they do not exist."
-            )
+            raise DomainError(f"{lost or nowhere.sum()} of {len(xy)} locations cannot be projected or clipped.")
         return self.region.domain.centre
 
 
@@ -98,7 +96,7 @@ class Draw:
     channel: Channel
 
     def __call__(self, batch: Batch) -> None:
-        """Draw; a trajectory goes on from the last report, before it is rounded."""
+        """Draw; a trajectory continues from the last report, before it is rounded."""
         if not self.channel.method.resumable:
             batch.which = self.channel.report(batch.xy, batch.offsets, batch.eps, batch.rng)
             return

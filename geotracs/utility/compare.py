@@ -89,7 +89,7 @@ MESH = 33
 
 
 def standing(frame: gpd.GeoDataFrame) -> str:
-    """Say whether a frame still holds what its record was made for: the "same" locations, a "part" of them, or "other".
+    """Return whether a frame still holds what its record is about: the "same" locations, a "part" of them, or "other".
 
     "unknown" where it cannot be told: without a record, for a release of dask's, and in another CRS.
     """
@@ -100,7 +100,7 @@ def standing(frame: gpd.GeoDataFrame) -> str:
 
 
 def promised(frame: gpd.GeoDataFrame) -> Guarantee:
-    """Return what a perturbed frame promises, read from its attrs; warn if its locations are not those of then."""
+    """Return what a perturbed frame promises, read from its attrs; warn if its locations have changed since."""
     guarantee = Guarantee.from_attrs(frame.attrs)
     if standing(frame) == digest.OTHER:
         warn(
@@ -203,7 +203,7 @@ def compare(
         where locations are), "origin_destination" and "trip_length", from 0 for none to 1. `geotracs.metrics` defines
         them. A trajectory is what was one for `perturb`.
     by : str, optional
-        "trajectory" for a row a trajectory (the column given to `perturb`, or each line), or a column of
+        "trajectory" for one row per trajectory (the column given to `perturb`, or each line), or a column of
         ``original``.
     within : sequence of float
         Distances in metres for "rqp".
@@ -261,7 +261,7 @@ def metric_names() -> list[str]:
 
 
 def chosen_metrics(metrics: str | Sequence[str]) -> list[str]:
-    """Return the names of metrics, each once; refuse what is none."""
+    """Return the names of metrics, each once; raise on unknown names."""
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     known = metric_names()
     unknown = [name for name in names if name not in known]
@@ -285,7 +285,7 @@ def _overall(name: str, pair: Pair) -> float:
 def _trajectory(
     original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, by: str | None, planar: Sequence[str]
 ) -> str | None:
-    """Return the trajectory column: that on record or, if there is none, what ``by`` says; refuse other groups."""
+    """Return the trajectory column: the one on record or, without one, ``by``; raise for other groups."""
     recorded = _record(perturbed).get("trajectory")
     if by is None or (by == "trajectory" and by not in original.columns) or not planar:
         own = recorded
@@ -342,7 +342,7 @@ def _on_plane(xy: np.ndarray, crs: Any, plane: Any) -> np.ndarray:
     moved = crs_.transform(xy, crs, plane) * plane.axis_info[0].unit_conversion_factor
     nowhere = np.count_nonzero(~np.isfinite(moved).all(axis=1))
     if nowhere:
-        raise CRSError(f"{nowhere} of {len(xy)} locations do not exist on the plane in which metrics are measured.")
+        raise CRSError(f"{nowhere} of {len(xy)} locations cannot be projected to the plane that metrics use.")
     return moved
 
 

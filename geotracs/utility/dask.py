@@ -95,7 +95,7 @@ def promised(ddf: dask_geopandas.GeoDataFrame) -> Guarantee:
 
 
 class _Distances:
-    """Counts of distances, that add up."""
+    """Counts of distances, which can be added."""
 
     def __init__(self, limits: int) -> None:
         self.count, self.total, self.largest = 0, 0.0, 0.0
@@ -104,7 +104,7 @@ class _Distances:
 
     @classmethod
     def of(cls, metres: np.ndarray, within: list[float]) -> "_Distances":
-        """Count distances: those whose first bits are alike together."""
+        """Count distances, grouped by their first bits."""
         one = cls(len(within))
         one.count, one.total, one.largest = len(metres), float(metres.sum()), float(metres.max(initial=0))
         one.within = np.array([np.count_nonzero(metres <= limit) for limit in within], dtype=np.int64)
@@ -120,7 +120,7 @@ class _Distances:
         return both
 
     def quantile(self, part: float) -> float:
-        """Return about the distance that this part of them is below, between two of them where need be."""
+        """Return approximately the distance below which this share of them lies, interpolated where needed."""
         position = part * (self.count - 1)
         first = np.floor(position)
         ranks = np.minimum([first, first + 1], self.count - 1)

@@ -20,7 +20,7 @@ from geotracs.errors import InputError, quoted
 
 WITHIN = (100.0, 500.0, 1000.0, 5000.0)
 HOTSPOTS = 0.2
-"""Which share of the visited places are hotspots."""
+"""The share of the visited places that are hotspots."""
 CELLS = 32
 """Cells along each side of the grid on which locations are counted..."""
 TRIP_CELLS = 8
@@ -28,7 +28,7 @@ TRIP_CELLS = 8
 BINS = 20
 """Classes of trip length."""
 BOXES = 500
-LEAST = 0.001
+MIN_SHARE = 0.001
 """Range queries that match fewer than this share of all locations count as if they matched as many."""
 LONGEST = 5000
 """Locations of a trajectory for which the Frechet distance still takes seconds."""
@@ -143,7 +143,7 @@ def hotspots(visits: np.ndarray, share: float = HOTSPOTS) -> np.ndarray:
 def hotspot_count_difference(
     before: np.ndarray, after: np.ndarray, offsets: np.ndarray, spots: np.ndarray
 ) -> np.ndarray:
-    """Return how many visits of hotspots each trajectory lost: those whose report is at none of them.
+    """Return how many visits of hotspots each trajectory lost: those whose report is not at a hotspot.
 
     The paper's count difference (CD), in visits; its figure shows the average over trajectories.
 
@@ -200,7 +200,7 @@ def range_query_error(before: np.ndarray, after: np.ndarray, boxes: np.ndarray) 
     if len(before) == 0:
         return np.nan
     true, reported = _counts(before, boxes), _counts(after, boxes)
-    return float(np.mean(np.abs(reported - true) / np.maximum(true, LEAST * len(before))))
+    return float(np.mean(np.abs(reported - true) / np.maximum(true, MIN_SHARE * len(before))))
 
 
 def grid_divergence(before: np.ndarray, after: np.ndarray, bounds: Bounds, cells: int = CELLS) -> float:

@@ -120,7 +120,7 @@ def run(
     variants = _variants(max(eps), methods, {"keep": [], **arguments})
     with warnings.catch_warnings(action="ignore"):  # they will come up again
         source = None if rng is None else randomness.source(rng)
-        for request in variants.values():  # nothing is drawn if anything will be refused
+        for request in variants.values():  # nothing is drawn if a request is invalid
             engine.check(request)
     rows, said = [], set()
     combinations = list(itertools.product(variants, eps, range(1, repeats + 1)))

@@ -16,7 +16,7 @@ def colours(n: int, color: str | None = None, cmap: str | Sequence[str] | None =
     color : str, optional
         One for all.
     cmap : list of colours, or name of a matplotlib colour map, optional
-        A list is gone through again and again; a map is spread over the trajectories.
+        A list is cycled; a map is spread over the trajectories.
 
     Examples
     --------

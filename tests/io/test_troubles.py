@@ -219,7 +219,7 @@ def test_files_that_name_others_are_refused_unless_asked_for(tmp_path, tracks, c
         with zipfile.ZipFile(path, "a") as archive:  # which goes by the end of a file, GDAL by its beginning
             archive.writestr("a.txt", "nothing")
     for read in (files.read, lambda path: geotracs.perturb_file(path, tmp_path / "out.gpkg", 4, **STREAMED)):
-        with pytest.raises(InputError, match=r"makes GDAL open other files, or addresses.* --allow-remote"):
+        with pytest.raises(InputError, match=r"makes GDAL open other files, or addresses.* allow_remote=True"):
             read(path)
     if content in ("vrt", "zip"):
         assert len(files.read(path, allow_remote=True)) == len(tracks)

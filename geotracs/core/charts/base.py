@@ -32,7 +32,7 @@ class Chart(Protocol):
         """Return how many times larger a small area of the region is than what it is mapped to (the Jacobian)."""
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
-        """Say which places the unit square is mapped to: nothing is reported from the others."""
+        """Return which places the unit square is mapped to: nothing is reported from the others."""
 
 
 def columns(n: int) -> np.ndarray:
@@ -46,7 +46,7 @@ def evenly(n: int) -> np.ndarray:
 
 
 def in_unit(uv: np.ndarray) -> np.ndarray:
-    """Say which rows lie in the unit square."""
+    """Return which rows lie in the unit square."""
     return np.all((uv >= 0) & (uv <= 1), axis=1)
 
 

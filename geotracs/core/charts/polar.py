@@ -60,7 +60,7 @@ class Polar:
         return 2 * np.pi * uv[:, 1] / self._way(_directions(uv)) ** 2
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
-        """Say which places are inside or on the border."""
+        """Return which places are inside or on the border."""
         return self._way(xy - self.reference) <= 1
 
     def _way(self, step: np.ndarray) -> np.ndarray:

@@ -62,7 +62,7 @@ class Tabulated:
         return xy
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
-        """Say which places are in cells with some of the density: nothing is reported from the others."""
+        """Return which places are in cells with some of the density: nothing is reported from the others."""
         strip, cell = self._parts(xy)
         inside = (strip >= 0) & (strip <= self._side) & (cell >= 0) & (cell <= self._side)
         strip, cell = (np.clip(part, 0, self._side - 1).astype(np.int64) for part in (strip, cell))

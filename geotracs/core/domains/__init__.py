@@ -15,6 +15,6 @@ from geotracs.core.domains.rectangle import Rectangle
 from geotracs.core.domains.transport import Transport
 
 KINDS: tuple[type[Domain], ...] = (Rectangle, Parallelogram, Polygon, Disc, Globe, Transport)
-"""The kinds of regions that there are: each of them satisfies the protocol, which mypy checks here."""
+"""The kinds of regions: each of them satisfies the protocol, which mypy checks here."""
 
 __all__ = ["KINDS", "Base", "Disc", "Domain", "Globe", "Parallelogram", "Polygon", "Rectangle", "Transport"]

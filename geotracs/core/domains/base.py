@@ -39,7 +39,7 @@ class Domain(Protocol):
 
     @property
     def instead(self) -> str:
-        """What a user can do whose method asks for a capability that it lacks."""
+        """What a user can do if the method needs a capability that the region lacks."""
 
     @property
     def centre(self) -> tuple[float, float]:
@@ -86,7 +86,7 @@ class Domain(Protocol):
         """Its edges, for a kernel that draws in a rectangle around it; none where the half-planes are its own."""
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
-        """Say which locations are inside or on the border, but for rounding; NaN never is."""
+        """Return which locations are inside or on the border, but for rounding; NaN never is."""
 
     def clip(self, xy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return locations with those outside moved to the border; in ``out`` if it is given."""
@@ -161,7 +161,7 @@ class Base:
         return float(np.ptp(np.reshape(self.outline.bounds, (2, 2)), axis=0).max())
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
-        """Say which locations are inside."""
+        """Return which locations are inside."""
         raise NotImplementedError
 
     def project_inside(self, xy: np.ndarray) -> None:

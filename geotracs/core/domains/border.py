@@ -60,7 +60,7 @@ class Border:
         self._tree = cKDTree(self._begin + self._along / 2)
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
-        """Say which points are inside or on the border."""
+        """Return which points are inside or on the border."""
         kind = self._kinds(xy)
         inside = kind == INSIDE
         unsure = np.flatnonzero(kind == BORDER)
@@ -68,18 +68,18 @@ class Border:
         return inside
 
     def surely_covers(self, xy: np.ndarray) -> np.ndarray:
-        """Say which points are so far inside that no rounding matters."""
+        """Return which points are so far inside that no rounding matters."""
         return self._kinds(xy) == INSIDE
 
     def nearest_inside(self, xy: np.ndarray) -> np.ndarray:
-        """Return, for points outside, the nearest point of the polygon, by a hair inside it."""
+        """Return, for points outside, the nearest point of the polygon, just inside it."""
         moved = np.empty_like(xy)
         order = np.argsort(self._cells(xy[:, 0], 0) * SIDE + self._cells(xy[:, 1], 1))  # neighbours share the cache
         found, inwards = self._nearest(xy[order])
         hair = self.hair
         moved[order] = found + hair * inwards
         astray = np.flatnonzero(~self.covers(moved))
-        while len(astray):  # narrower than a hair, or rounded away
+        while len(astray):  # thinner than the margin, or rounded away
             hair *= 10
             shrunk = self.geometry.buffer(-hair)
             if shrunk.is_empty:

@@ -64,7 +64,7 @@ class Disc(Base):
         return self
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
-        """Say which locations are inside or on the border; NaN never is."""
+        """Return which locations are inside or on the border; NaN never is."""
         return self._distance(xy) <= self.radius * (1 + TOLERANCE)
 
     def clip(self, xy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -104,7 +104,7 @@ class Disc(Base):
         return 2 * np.pi * self.radius**2 * uv[:, 1]
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
-        """Say which places are inside, to the last digit."""
+        """Return which places are inside, to the last digit."""
         return self._distance(xy) <= self.radius
 
     def _distance(self, xy: np.ndarray) -> np.ndarray:

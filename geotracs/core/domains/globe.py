@@ -79,7 +79,7 @@ class Globe(Base):
         return self
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
-        """Say which locations are in the belt, at any longitude; NaN never is."""
+        """Return which locations are in the belt, at any longitude; NaN never is."""
         slack = TOLERANCE * (self.north - self.south)
         in_belt = (xy[:, 1] >= self.south - slack) & (xy[:, 1] <= self.north + slack)
         return in_belt & np.isfinite(xy[:, 0])
@@ -128,5 +128,5 @@ class Globe(Base):
         return np.full(len(uv), 360 * (self.north - self.south))
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
-        """Say which places are in the belt, to the last digit."""
+        """Return which places are in the belt, to the last digit."""
         return in_unit(self.to_unit(xy))

@@ -85,7 +85,7 @@ class Parallelogram(Base):
         return half_planes(self.vertices)
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
-        """Say which locations are inside or on the border; NaN never is."""
+        """Return which locations are inside or on the border; NaN never is."""
         unit = self.to_unit(xy)
         return np.all((unit >= -TOLERANCE) & (unit <= 1 + TOLERANCE), axis=1)
 
@@ -124,7 +124,7 @@ class Parallelogram(Base):
         return np.full(len(uv), self.area)
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
-        """Say which places are inside, to the last digit."""
+        """Return which places are inside, to the last digit."""
         return in_unit(self.to_unit(xy))
 
 

@@ -100,7 +100,7 @@ class Polygon(Base):
         return NO_EDGES if self.convex else edges_of(self.border, self._fitted.vertices)
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
-        """Say which locations are inside or on the border, or so near that rounding explains it."""
+        """Return which locations are inside or on the border, or so near that rounding explains it."""
         inside = self.border.covers(xy)
         astray = np.flatnonzero(~inside & np.isfinite(xy).all(axis=1))
         if len(astray):

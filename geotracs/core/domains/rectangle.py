@@ -17,7 +17,7 @@ TOLERANCE = 1e-9
 
 
 def two_numbers(value: Any) -> tuple[float, float] | None:
-    """Return two finite numbers, or None if that is not what is given."""
+    """Return two finite numbers, or None if the argument is something else."""
     try:
         pair = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -94,7 +94,7 @@ class Rectangle(Base):
         return np.array([[1, 0, self.xmax], [0, 1, self.ymax], [-1, 0, -self.xmin], [0, -1, -self.ymin]], float)
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
-        """Say which locations are inside or on the border; NaN never is."""
+        """Return which locations are inside or on the border; NaN never is."""
         inside = np.ones(len(xy), dtype=bool)
         for axis, (low, high) in enumerate(self._ends):
             slack = TOLERANCE * (high - low)
@@ -137,7 +137,7 @@ class Rectangle(Base):
         return np.full(len(uv), (self.xmax - self.xmin) * (self.ymax - self.ymin))
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
-        """Say which places are inside, to the last digit."""
+        """Return which places are inside, to the last digit."""
         return in_unit(self.to_unit(xy))
 
     @property

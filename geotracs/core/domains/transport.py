@@ -114,7 +114,7 @@ class Transport(Tabulated):
         return self.region.border
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
-        """Say which locations are inside the region."""
+        """Return which locations are inside the region."""
         return self.region.contains(xy)
 
     def clip(self, xy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

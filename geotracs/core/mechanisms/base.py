@@ -36,7 +36,7 @@ class Continuous(Mechanism, Protocol):
 class Finite(Mechanism, Protocol):
     """A mechanism over a finite public set of things.
 
-    A secret is its number, or what the mechanism sees of it, one secret a row: its neighbourhood, or the distances or
+    A secret is its number, or what the mechanism sees of it, one row per secret: its neighbourhood, or the distances or
     groups of all things. `Seen` says it for many secrets that are alike.
     """
 
@@ -64,7 +64,7 @@ class Seen:
 
     @classmethod
     def of(cls, x: "Seen | npt.ArrayLike") -> "Seen":
-        """Return secrets that are given one a row as what is seen of them."""
+        """Return what is seen of secrets that are given one per row."""
         if isinstance(x, Seen):
             return x
         table = np.atleast_2d(np.asarray(x))

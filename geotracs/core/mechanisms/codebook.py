@@ -10,8 +10,8 @@ from geotracs.core.randomness import Source, words
 from geotracs.errors import InputError
 
 CHUNK = 2**14
-"""How many draws are worked on at a time: few enough to stay in the processor's cache."""
-MOST = 2**31 - 1
+"""How many draws are processed at a time: few enough to stay in the processor's cache."""
+MAX_CODEWORDS = 2**31 - 1
 """The largest number of codewords."""
 
 
@@ -41,8 +41,8 @@ class Codebook:
     """
 
     def __init__(self, eps: float | np.ndarray, k: int, m: int) -> None:
-        if not 1 <= k <= m <= MOST:
-            raise InputError(f"`k` must be from 1 to `m`, and `m` at most {MOST}; got k={k} and m={m}.")
+        if not 1 <= k <= m <= MAX_CODEWORDS:
+            raise InputError(f"`k` must be from 1 to `m`, and `m` at most {MAX_CODEWORDS}; got k={k} and m={m}.")
         self.k, self.m = int(k), int(m)
         self.threshold: int | np.ndarray
         if np.ndim(eps) == 0:
@@ -143,7 +143,7 @@ def is_private(threshold: int, eps: float, k: int, m: int) -> bool:
 
 
 def check_windows(windows: np.ndarray, k: int, m: int) -> bool:
-    """Say whether every window holds exactly k distinct codewords of m; for audits.
+    """Return whether every window holds exactly k distinct codewords of m; for audits.
 
     >>> check_windows(np.array([[0, 2], [1, 0]]), 2, 3), check_windows(np.array([[0, 0]]), 2, 3)
     (True, False)
@@ -156,7 +156,7 @@ def check_windows(windows: np.ndarray, k: int, m: int) -> bool:
 
 
 def _below(threshold: np.ndarray, n: int, rng: Source) -> np.ndarray:
-    """Say which of n fresh 64-bit words are below the threshold; the last 48 bits are drawn only where they decide."""
+    """Return which of n fresh 64-bit words are below the threshold; their last 48 bits are drawn only if needed."""
     high = words(rng, n, np.uint16)
     top = (threshold >> np.uint64(48)).astype(np.uint16)
     below = high < top

@@ -46,7 +46,7 @@ class Enlarged(OnUnit):
 
     per_location = ("margin", "window", "threshold")
     wraps = False
-    """Whether on a circle a report beyond the ends goes on around it, instead of to the end."""
+    """Whether on a circle a report beyond the ends wraps around, instead of moving to the end."""
 
     def __init__(self, eps: float | np.ndarray, *, periodic: bool = False, clip: bool = True) -> None:
         super().__init__(eps, periodic=periodic)

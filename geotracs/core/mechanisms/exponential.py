@@ -72,7 +72,7 @@ class Exponential:
         return draw(self.weights(seen.table), seen.rows, draws)
 
     def weights(self, distances: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
-        """Return the weights of things at these distances from a secret, one secret a row.
+        """Return the weights of things at these distances from a secret, one row per secret.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Exponential:
         return probabilities(self.weights(distances, allowed))
 
     def expected_error(self, distances: np.ndarray, costs: npt.ArrayLike) -> np.ndarray:
-        """Return the mean of the costs of reporting each thing, one secret a row.
+        """Return the mean of the costs of reporting each thing, one row per secret.
 
         >>> away = np.array([[0.0, 5.0, 10.0]])
         >>> Exponential(4, spread=10.0).expected_error(away, costs=away).round(3)

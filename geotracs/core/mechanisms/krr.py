@@ -69,7 +69,7 @@ class RandomizedResponse:
         return probability
 
     def expected_error(self, secret: npt.ArrayLike, costs: npt.ArrayLike) -> np.ndarray:
-        """Return the mean of the costs of reporting each value, one secret a row; for one eps.
+        """Return the mean of the costs of reporting each value, one row per secret; for one eps.
 
         >>> RandomizedResponse(np.log(3), k=2).expected_error(0, [0.0, 8.0])
         array(2.)
@@ -78,7 +78,7 @@ class RandomizedResponse:
 
 
 def check_k(k: int, most: int = CELLS) -> int:
-    """Return a number of values or sectors, or say what is wrong with it."""
+    """Return a number of values or sectors, or raise."""
     if isinstance(k, bool) or not isinstance(k, Integral) or not 2 <= k <= most:
         raise InputError(f"`k` must be a whole number from 2 to {most:,}, got {quoted(k)}.")
     return int(k)

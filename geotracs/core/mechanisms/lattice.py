@@ -18,13 +18,13 @@ from geotracs.errors import InputError
 CELLS = 2**32
 WORDS = 2**64
 BLOCK = 2**18
-"""How many locations are worked on at a time: enough to hide what a call costs, few enough for bounded memory."""
+"""How many locations are processed at a time: enough to hide what a call costs, few enough for bounded memory."""
 
 SAMPLED = 2**12
 """About how many values are looked at first when distinct ones are searched."""
 
 FEW, HASHES = 1024, np.arange(1, 64, 2, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-"""Up to so many distinct values are found by a hash, which is a product with one of these odd numbers."""
+"""Up to this many distinct values are found by a hash: a product with one of these odd numbers."""
 
 LOW = 0 if sys.byteorder == "little" else 1
 """Which half of a 64-bit word in memory is the low one."""
@@ -149,7 +149,7 @@ def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _look_up(known: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return which of the known numbers each value is; any, if it is none of them.
+    """Return the index of each value among the known numbers; any index if it is not among them.
 
     By a table where a simple hash keeps few numbers apart: a search is a guess at every step for the processor.
     """

@@ -29,7 +29,7 @@ FAR = 2**62
 """Vectors farther than this along an axis are moved there. Who adds a location clips the sum to less; see `draw`."""
 
 CHUNK = 2**15
-"""How many candidates are worked on at a time: few enough for the processor's cache."""
+"""How many candidates are processed at a time: few enough for the processor's cache."""
 SHARE = 1.31
 """How many candidates are drawn for each vector that is needed: 78% are kept."""
 SHIFT = 7
@@ -152,7 +152,7 @@ class LatticeNoise:
         return vector
 
     def _keep(self, cell: np.ndarray, vector: np.ndarray, rng: Source) -> np.ndarray:
-        """Say which vectors are kept, by step 4."""
+        """Return which vectors are kept, by step 4."""
         high = words(rng, cell.shape[1], np.uint16)
         keep = high < self._surely
         rows = np.flatnonzero(~keep)
@@ -205,7 +205,7 @@ class Uniform:
 
 
 def below(number: Uniform, bounds: Bounds) -> bool:
-    """Say whether a uniform number is below a probability, exactly: more bits are drawn until that is certain."""
+    """Return whether a uniform number is below a probability, exactly: more bits are drawn until that is certain."""
     while True:
         low, high = bounds(number.bits)
         if number.value < low:

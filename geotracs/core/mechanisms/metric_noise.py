@@ -13,7 +13,7 @@ from geotracs.errors import InputError
 PARTS = 512
 """Two locations nearer than the radius / `PARTS` count as that far apart: they may be rounded to neighbours."""
 MAX_EXTENT = 2.0**30
-"""A region may be so many times larger than the radius."""
+"""A region may be at most this many times larger than the radius."""
 SPAN = 49
 """The region is at most 2**SPAN lattice steps from the origin to its end, so that floats know each step of it."""
 ROUNDING = 2
@@ -92,14 +92,14 @@ class MetricNoise:
         return _noise(int(self.bits)).pmf(np.hypot(*away)) / self.step**2
 
     def densities(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Return the density of each of ``y`` for each of ``x``, one of these a row; see `density`."""
+        """Return the density of each of ``y`` for each of ``x``, one row per secret; see `density`."""
         across, up = (
             np.rint((y[:, axis] - self.origin[axis]) / self.step) - self._lattice(x, axis)[:, None] for axis in (0, 1)
         )
         return _noise(int(self.bits)).pmf(np.hypot(across, up)) / self.step**2
 
     def draw(self, n: int, rng: Source) -> np.ndarray:
-        """Draw all the randomness for n locations: vectors of the lattice, one a column."""
+        """Draw all the randomness for n locations: vectors of the lattice, one per column."""
         return np.concatenate(
             [np.empty((2, 0), dtype=np.int64), *(self._draw(part, rng) for part in blocks(n))], axis=1
         )

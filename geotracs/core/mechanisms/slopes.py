@@ -18,7 +18,7 @@ the second no sum of weights is 0."""
 SLACK = 2e-9
 """By how much the worst log-ratio stays below epsilon: more than sums of 2**22 doubles lose."""
 COLUMNS, ENTRIES = 2**13, 2**17
-"""How many reports, and how many distances, are worked on at a time."""
+"""How many reports, and how many distances, are processed at a time."""
 
 Distances = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -66,7 +66,7 @@ class Slopes:
     distances : callable
         ``distances(rows, columns)`` between points.
     allowed : callable, optional
-        ``allowed(columns)`` says which of the things of a slice are members of each context, one context a row.
+        ``allowed(columns)`` says which of the things of a slice are members of each context, one row per context.
         Without it there is one context, the whole set.
 
     Examples
@@ -128,7 +128,7 @@ class Slopes:
         return slopes
 
     def _sums_up(self, number: int) -> bool:
-        """Whether weights of this slope can be summed up in doubles."""
+        """Return whether weights of this slope can be summed up in doubles."""
         steepness = STEP**number
         return steepness < STEEPEST and steepness * self._covering.max() < DEEPEST * self._diameter
 

@@ -56,11 +56,11 @@ class Staircase:
         return draw(self.weights[seen.table], seen.rows, draws)
 
     def pmf(self, groups: np.ndarray) -> np.ndarray:
-        """Return the probability of each thing, given the groups as seen from a secret, one secret a row."""
+        """Return the probability of each thing, given the groups as seen from a secret, one row per secret."""
         return probabilities(self.weights[groups])
 
     def expected_error(self, groups: np.ndarray, costs: npt.ArrayLike) -> np.ndarray:
-        """Return the mean of the costs of reporting each thing, one secret a row."""
+        """Return the mean of the costs of reporting each thing, one row per secret."""
         return mean_cost(self.pmf(groups), costs)
 
 

@@ -18,7 +18,7 @@ STEPS = 2**12
 PEAK = 2**50
 """The weight at distance 0, so that all sums stay below 2**63."""
 LIGHTEST = 2**8
-"""The smallest weight. Beyond a ratio of 2**42, about exp(29), the law goes on as uniform, which is more private."""
+"""The smallest weight. Beyond a ratio of 2**42, about exp(29), the law is uniform, which is more private."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -80,7 +80,7 @@ class Subset:
         return reports
 
     def pmf(self, neighbours: np.ndarray) -> np.ndarray:
-        """Return the probability of each value for a secret with this neighbourhood, or one a row; for one eps."""
+        """Return the probability of each value for a secret with this neighbourhood, or one per row; for one eps."""
         neighbours = np.asarray(neighbours, dtype=np.int64)
         shape = (*neighbours.shape[:-1], self.m)
         probability = np.full(shape, (WORDS - self.threshold) / (WORDS * (self.m - self.k)))
@@ -88,7 +88,7 @@ class Subset:
         return probability
 
     def expected_error(self, neighbours: np.ndarray, costs: npt.ArrayLike) -> np.ndarray:
-        """Return the mean of the costs of reporting each value, one neighbourhood a row; for one eps.
+        """Return the mean of the costs of reporting each value, one row per neighbourhood; for one eps.
 
         >>> Subset(np.log(3), k=2, m=4).expected_error(np.array([1, 2]), [8.0, 0.0, 0.0, 8.0])
         array(2.)

@@ -13,7 +13,7 @@ class SquareWave(Enlarged):
     The published b = (eps e - e + 1) / (2 e (e - 1 - eps)), with e = exp(eps), maximises a bound of the mutual
     information of secret and report: it was made to estimate distributions, not to report single numbers. The window
     is narrower than OGPM's and less often hit. Exactly eps-LDP, see `Enlarged`. On a circle a report beyond an end
-    goes on around it, so that the window is an arc around the secret. The form that stays inside the interval is
+    wraps around, so that the window is an arc around the secret. The form that stays inside the interval is
     `Piecewise` with "r-sw", the paper's redesign.
 
     References

@@ -67,7 +67,7 @@ class Epsilons:
 
 
 class OnUnit:
-    """The surface of a named mechanism: the same as that of `Piecewise`.
+    """The interface of a named mechanism: the same as that of `Piecewise`.
 
     Attributes
     ----------

@@ -160,7 +160,7 @@ class Window:
         return np.where(inside, *self._heights)
 
     def densities(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Return the density of each of ``y`` for each of ``x``, one of these a row, for one epsilon; see `density`."""
+        """Return the density of each of ``y`` for each of ``x``, one row per secret, for one epsilon; see `density`."""
         y, x = _unit(y), _unit(x)
         cells = [cells_of(x[:, axis], SIDE) for axis in (0, 1)]
         inside = np.ones((len(x), len(y)), dtype=bool)

@@ -159,7 +159,7 @@ class ATP(CalibratedMethod):
         return chosen
 
     def _candidates(self, neighbours: list[np.ndarray], sectors: list[np.ndarray], tables: Tables) -> np.ndarray:
-        """Say which places lie in the reported sectors of both neighbours, one location a row; all where none does."""
+        """Return which places are in the reported sectors of both neighbours, one row per location; all if none is."""
         allowed = np.ones((len(sectors[0]), len(tables.places)), dtype=bool)
         for pivots, sector in zip(neighbours, sectors, strict=True):
             begin, end = sector, (sector + 1) % self.k

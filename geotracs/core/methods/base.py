@@ -31,7 +31,7 @@ class Method:
     sequential: ClassVar[bool] = False
     """Whether a location's report depends on other reports of the same trajectory."""
     resumable: ClassVar[bool] = False
-    """Whether it depends on the report before it and nothing else, so that a trajectory can go on in another block."""
+    """Whether it depends on the report before it only, so that a trajectory can continue in another block."""
     both_ways: ClassVar[bool] = False
     """Whether it depends on reports before and after it."""
     travels: ClassVar[bool] = False
@@ -139,7 +139,7 @@ class Method:
     ) -> np.ndarray:
         """Return the exact probability density of reporting each of ``y``, shape (m, 2), when the location is ``x``.
 
-        For one location, or for each of several, shape (n, 2): then one a row. Per unit of area, in the working CRS,
+        For one location, or for each of several, shape (n, 2): then one per row. Per unit of area, in the working CRS,
         before what is outside a polygon is projected into it; `Channel.density` is that of what is released. Seen from
         a reference on the border TraCS-D also reports the reference itself, which no density can say. The other
         arguments are those of `window_of`.
@@ -154,7 +154,7 @@ class Method:
         nodes: int,
         reference: tuple[float, float] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return about so many reports that stand for all, for each location of ``x``, and how likely each is.
+        """Return representative reports for each location of ``x``, and the probability of each.
 
         Before what is outside a polygon is projected into it. Nothing is drawn: the same reports every time.
 
@@ -173,7 +173,7 @@ class Method:
         return [None]
 
     def reference_is_known(self, rounded: bool) -> bool:
-        """Whether a reader knows from where a location was seen, if reports are ``rounded``."""
+        """Return whether a reader knows from where a location was seen, if reports are ``rounded``."""
         return True
 
     def window_of(
@@ -283,7 +283,7 @@ class PlaceMethod(Method):
         secrets : array of int, shape (length,)
             The places of one trajectory.
         reports : array of int, shape (k, length)
-            What may be reported for it, one possibility a row.
+            What may be reported for it, one row per possibility.
 
         Returns
         -------

@@ -17,7 +17,7 @@ BINS = 2**14
 BY_TREE = 48
 """Up to this many neighbours are found through a tree, more by looking at all codewords."""
 ENTRIES = 2**18
-"""How many distances are worked on at a time."""
+"""How many distances are processed at a time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -158,5 +158,5 @@ def _found_or_fitted(domain: Domain, at: float, progress: Progress) -> Book:
 
 
 def _fits(found: Book, domain: Domain, at: float) -> bool:
-    """Say whether a codebook is one for this epsilon, inside the region."""
+    """Return whether a codebook is one for this epsilon, inside the region."""
     return found.level == at and bool(domain.contains(found.codewords).all())

@@ -69,14 +69,14 @@ def _over_all(places: bytes) -> Slopes:
 def calibrate(
     places: np.ndarray, pairs: int, allowed: Callable[[slice], np.ndarray] | None = None, most: int | None = None
 ) -> Slopes:
-    """Return the slopes over places, from about so many pairs of a stand-in and a place; see `Slopes`."""
+    """Return the slopes over places, from about that many pairs of a stand-in and a place; see `Slopes`."""
     few = max(MIN_STAND_INS, pairs // len(places))
     own, stand_ins, covering = divide(places, few if most is None else min(few, most))
     return Slopes(places, own, stand_ins, covering, diameter(places), distances, allowed)
 
 
 def divide(places: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Divide places among at most so many stand-ins, by the cells of a grid.
+    """Divide places among at most that many stand-ins, by the cells of a grid.
 
     Returns
     -------

@@ -19,7 +19,7 @@ from geotracs.errors import InputError
 NODES = 2**13
 """Into how many representative reports a distribution is divided to be pushed through projection and rounding..."""
 AT_A_TIME = 2**20
-"""...and how many of them are worked on at a time."""
+"""...and how many of them are processed at a time."""
 
 
 class Recipe(Protocol):
@@ -47,7 +47,7 @@ class RegionRecipe(Recipe, Protocol):
         """Return the public points from which a location may have been seen."""
 
     def reference_is_known(self, rounded: bool) -> bool:
-        """Whether a reader of the release knows from where a location was seen."""
+        """Return whether a reader of the release knows from where a location was seen."""
 
     def report(
         self,
@@ -146,7 +146,7 @@ class Channel(Protocol):
         before: npt.ArrayLike | None = None,
         nodes: int = NODES,
     ) -> np.ndarray:
-        """Return the probability or density of each release, for each secret location, one secret a row.
+        """Return the probability or density of each release, for each secret location, one row per secret.
 
         Of what is *released*, projection and rounding included: a probability for a place; per unit of area inside a
         region; and per unit of length on the border of a polygon, where projection puts a mass (its mean over one of
@@ -178,7 +178,7 @@ class Channel(Protocol):
         before: npt.ArrayLike | None = None,
         nodes: int = NODES,
     ) -> np.ndarray:
-        """Return how likely the release of each secret has each of ``count`` public labels, one secret a row.
+        """Return how likely the release of each secret has each of ``count`` public labels, one row per secret.
 
         ``label`` gives each release its label, a number from 0 on, or -1 for none. The others are those of `density`.
         """

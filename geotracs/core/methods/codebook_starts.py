@@ -38,7 +38,7 @@ def by_weights(space: Space, points: np.ndarray, m: int, share: float, odds: flo
 
 
 def _around(points: np.ndarray, sites: np.ndarray, weights: np.ndarray, m: int) -> np.ndarray:
-    """Return m points, as many of those nearest to each site as its weight says; again and again if there are few."""
+    """Return m points, as many of those nearest to each site as its weight says; cycled if there are few."""
     counts = np.diff(np.rint(np.cumsum(weights) * m).astype(np.int64), prepend=0)
     own = cKDTree(sites).query(points)[1]
     chosen = []

@@ -33,7 +33,7 @@ SMALLEST = 2.0**-4
 FEW, MANY = 256, 8192
 """The smallest and the largest number of codewords..."""
 PER_WINDOW = 18
-"""...of which a window has about so many, if there may be."""
+"""...of which a window has about this many, if possible."""
 STAND_INS = 8
 """How many points stand for locations, for each codeword..."""
 FEWEST_STAND_INS = 2**12
@@ -43,7 +43,7 @@ ASKED = 2**16
 ROUNDS = 14
 """How often the two half steps alternate..."""
 TRIED = 5
-"""...after so many rounds for each size of the windows that is tried where there are few codewords."""
+"""...after this many rounds for each window size that is tried where there are few codewords."""
 MAX_ROUNDS = ROUNDS + 8 * TRIED
 """How many rounds a fit takes at most."""
 SIZES = (0.8, 1.0, 1.25)
@@ -51,7 +51,7 @@ SIZES = (0.8, 1.0, 1.25)
 STRIDE = 1.9
 """How many times farther than the step of Weiszfeld (1937) codewords move; all below 2 converge."""
 ENTRIES = 2**17
-"""How many distances are worked on at a time."""
+"""How many distances are processed at a time."""
 DISTANCES = 2**21
 """How many distances to all locations are computed in a round: with many codewords fewer points stand for them."""
 
@@ -126,7 +126,7 @@ def make(domain: Domain, given: StandIns, at: float, progress: Progress | None =
 
 def _spread(domain: Domain, n: int) -> np.ndarray:
     points = np.ascontiguousarray(domain.spread(n), dtype=np.float64)
-    if 0 < len(points) < n < ASKED:  # of a region that fills little of its box a part of them is returned
+    if 0 < len(points) < n < ASKED:  # a region that fills little of its box returns only some of them
         points = np.ascontiguousarray(domain.spread(min(n * (n // len(points) + 1), ASKED))[:n], dtype=np.float64)
     if len(points) == 0 or not np.isfinite(points).all():
         raise DomainError("The region has no point to fit a codebook to; it must have an area.")
@@ -196,7 +196,7 @@ class _Fitting:
         return min(tried.values(), key=lambda found: found.error)
 
     def improve(self, state: _State, rounds: int) -> _State:
-        """Return the state after so many rounds; its error is that before the last one."""
+        """Return the state after some rounds; its error is that before the last round."""
         for _ in range(rounds):
             steps, error = self._dense(state) if len(state.at) <= FEW else self._sparse(state)
             state = self._state(self.space.move(state.at, STRIDE * steps), state.k, error)

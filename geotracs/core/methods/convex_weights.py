@@ -20,7 +20,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 CHUNK = 2**17
-"""How many distances are worked on at a time: few enough to stay in the processor's cache."""
+"""How many distances are processed at a time: few enough to stay in the processor's cache."""
 MAX_LISTED = 2**22
 """How many neighbours are listed in all; longer lists are not made."""
 SHRINK = 5.0
@@ -90,7 +90,7 @@ class Lists:
             up_to = np.cumsum(np.take(weights.w, order), axis=1)
             inside = up_to < weights.window
             if self._reach == c:
-                inside[:, -1] = False  # of a window of everything the last place is the edge, whatever rounding says
+                inside[:, -1] = False  # a window of all places ends at the last one, whatever rounding says
             elif inside[:, -1].any() and self._grow():
                 return self.gradient(weights, odds)
             counts = inside.sum(axis=1)
@@ -116,7 +116,7 @@ class Lists:
         return True
 
     def _look(self, reach: int) -> None:
-        """Look at so many of each list, and make the lists longer if need be."""
+        """Look at the given number of entries of each list, and make the lists longer if need be."""
         self._reach = min(reach, len(self.candidates))
         if self._reach > self.order.shape[1]:
             self._list(self._reach)

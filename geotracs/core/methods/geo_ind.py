@@ -56,7 +56,7 @@ class GeoInd(NoiseMethod):
         object.__setattr__(self, "radius", float(self.radius))
 
     def check(self, domain: Domain) -> None:
-        """Ask for a plane, and for a radius that suits the region."""
+        """Raise unless the region is planar and the radius suits it."""
         super().check(domain)
         size = domain.diameter
         if self.radius > size:

@@ -43,7 +43,7 @@ class Joint(Charted):
         return {"location": 1.0}
 
     def check(self, domain: Domain) -> None:
-        """Ask for a Cartesian chart; try the windows once, before the blocks of locations ask for the best."""
+        """Raise for a region without a Cartesian chart; try the windows once, before the blocks need the best."""
         cartesian(domain, self.name)
         _costs(domain)
 

@@ -158,5 +158,5 @@ def _calibrated(places: bytes, reach: float) -> tuple[np.ndarray, np.ndarray, Sl
 
 
 def _within(centres: np.ndarray, places: np.ndarray, reach: float) -> np.ndarray:
-    """Say which places are within reach of each centre."""
+    """Return which places are within reach of each centre."""
     return distances(centres, places) <= reach

@@ -31,7 +31,7 @@ class NoiseMethod(Method):
         return {"location": 1.0}
 
     def check(self, domain: Domain) -> None:
-        """Ask for a plane."""
+        """Raise unless the region is planar."""
         if not domain.plane:
             raise DomainError(
                 f"{self.name} needs a plane to add noise in, which this region ({domain.kind}) is not; "

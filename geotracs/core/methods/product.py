@@ -20,7 +20,7 @@ Point = tuple[float, float]
 
 
 def cartesian(domain: Domain, name: str) -> Chart:
-    """Return the Cartesian chart of a region for the method of that name, or refuse a region that has none."""
+    """Return the Cartesian chart of a region for the method of that name, or raise if the region has none."""
     if domain.chart is None:
         raise DomainError(
             f"{name} needs two coordinates, and a {domain.kind} is not a product of two intervals; {domain.instead}."
@@ -36,7 +36,7 @@ class Charted(Method):
         raise NotImplementedError
 
     def _at(self, x: npt.ArrayLike, eps: float, domain: Domain, reference: Point | None) -> tuple[Chart, np.ndarray]:
-        """Return the chart and the places of ``x`` in it, one a row."""
+        """Return the chart and the places of ``x`` in it, one per row."""
         check_eps(eps)
         self.check(domain)
         xy = np.atleast_2d(np.asarray(x, dtype=np.float64))
@@ -60,7 +60,7 @@ class Charted(Method):
         return heights if np.ndim(x) == 2 else heights[0]
 
     def heights(self, seen: np.ndarray, unit: np.ndarray, eps: float, domain: Domain) -> np.ndarray:
-        """Return the density in the unit square of each of ``seen``, for each of ``unit``, one of these a row."""
+        """Return the density in the unit square of each of ``seen``, one row for each of ``unit``."""
         raise NotImplementedError
 
 

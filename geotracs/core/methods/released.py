@@ -15,7 +15,7 @@ from geotracs.errors import InputError
 PIECES = 512
 """Into how many pieces a border is cut: on each, what is released there has one density."""
 UNKNOWN, SPREAD = 64, 2**15
-"""How many reports stand for those that may have been remapped to one release, of so many over the region."""
+"""How many reports stand for those remapped to one release, and from how many over the region they are taken."""
 ON_BORDER, ON_OUTLINE = 1e-9, 1e-5
 """How far from the border, as a part of the region's size, a released location counts as projected to it; the second
 where the outline is only nearly the border, as that of a disc."""
@@ -109,7 +109,7 @@ class Release:
         return 1.0 if self.border is None else self.border.length / PIECES
 
     def are_several(self, before: npt.ArrayLike | None) -> bool:
-        """Whether these are several releases, not one: (x, y), or the number of a place."""
+        """Return whether these are several releases, not one: (x, y), or the number of a place."""
         given = np.asarray(before)
         number = self.places is not None and np.issubdtype(given.dtype, np.integer)
         return before is not None and given.ndim > (0 if number else 1)

@@ -23,21 +23,21 @@ from geotracs.core.randomness import public_stream, words
 from geotracs.errors import InputError
 
 NODES_PER_ERROR, MIN_SIDE, MAX_SIDE = 3, 32, 320
-"""A table has so many nodes along each mean error, and cells along each side of the region."""
+"""A table has this many nodes per mean error, and this many cells along each side of the region."""
 GRAIN = 8
-"""Stand-ins for locations are so many times nearer to each other than the mean error..."""
+"""The distance between stand-ins for locations is the mean error divided by this..."""
 MIN_STAND_INS, MAX_STAND_INS = 2**11, 2**16
-"""...and this many at least and at most; those of a prior of points are as many as it takes."""
+"""...and there are at least and at most this many; a prior of points has as many as it takes."""
 NEAR = 3.5
-"""Beyond so many mean errors from a report, coarser stand-ins do..."""
+"""Beyond this many mean errors from a report, coarser stand-ins suffice..."""
 COARSE = 2**10
-"""...about so many over the whole region."""
+"""...about this many over the whole region."""
 TILE = 8
 """Nodes along each side of what is worked on at a time."""
 ROUNDS = 12
 """Steps of Weiszfeld's iteration..."""
 NEGLIGIBLE = 1e-6
-"""...for which stand-ins that are so many times likelier than others count alone."""
+"""...in which stand-ins that are this many times likelier than others count alone."""
 TRIED, LENGTH = 20_000, 100
 """How many fresh stand-ins say whether a remap wins, in trajectories of that length..."""
 SURE = 3.0
@@ -45,7 +45,7 @@ SURE = 3.0
 REFERENCES = 24
 """From how many points TraCS-D is taken to see a location, each as likely."""
 FEW_LEVELS = 4
-"""Up to so many epsilons have a table of their own; more share those of `rung`."""
+"""Up to this many epsilons each have their own table; more share those of `rung`."""
 HAIR = 1e-7
 """A part of the region by which nodes keep off its border and its centre."""
 LOWEST = 1 / 16

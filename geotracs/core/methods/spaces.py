@@ -9,7 +9,7 @@ from geotracs.core.domains.globe import RADIUS
 from geotracs.core.places import on_sphere
 
 STEPS = 2.0**22
-"""Points are rounded to so many steps of the region's extent: the last bit of a platform's sine decides nothing."""
+"""Points are rounded to this many steps of the region's extent: the last bit of a platform's sine decides nothing."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +72,7 @@ class Space:
         if not self.sphere:
             inverse = 1 / np.sqrt(square + soft * soft)
             return [x * inverse for x in apart], inverse
-        # Of a chord the part along the surface, which is the sine of the arc long.
+        # The part of a chord along the surface: its length is the sine of the arc.
         inverse = 1 / np.maximum(np.sqrt(square * np.maximum(1 - square / 4, 0)), max(soft, 1e-9))
         directions = [(x + a * (square / 2)) * inverse for x, a in zip(apart, points, strict=True)]
         return directions, 1 / np.maximum(self.lengths(square), max(soft, 1e-9))
@@ -84,7 +84,7 @@ class Space:
 
 
 def squares(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the squared straight distances between points, one of the first a row.
+    """Return the squared straight distances between points, one row per point of the first set.
 
     >>> squares(np.array([[3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 4.0]]))
     array([[25.,  0.]])

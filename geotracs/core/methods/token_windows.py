@@ -10,7 +10,7 @@ ENTRIES = 2**21
 KEPT = 2**23
 """How many members of windows are kept for the other blocks of locations."""
 MIN_LENGTH = 16
-"""At least so many neighbours are looked for."""
+"""The search asks for at least this many neighbours."""
 CLEARLY = 1 - 1e-9
 """A place is nearer than another beyond doubt up to this share of the other's squared distance. A tree may round
 otherwise than a subtraction."""
@@ -70,7 +70,7 @@ class TokenWindows:
         return Windows(windows.members[flat], windows.ends[flat] + shift)
 
     def _small(self) -> bool:
-        """Whether all windows may be kept, judged by some."""
+        """Return whether all windows may be kept, judged by some."""
         some = np.linspace(0, len(self._points) - 1, min(len(self._points), 64)).astype(np.int64)
         return len(self._found(some).members) * len(self._points) <= KEPT * len(some)
 

@@ -21,7 +21,7 @@ class TracsC(Product):
     ----------
     window : {"ogpm", "r-sw", "pm", "sw", "truncated-laplace", "truncated-gaussian", "purkayastha", "sdd"}
         The mechanism of both coordinates; see `geotracs.core.mechanisms.named`. The last two are for circles only:
-        a coordinate that is none takes "truncated-laplace" instead.
+        a coordinate that is not a circle takes "truncated-laplace" instead.
 
     Notes
     -----
@@ -46,11 +46,11 @@ class TracsC(Product):
         """What the window lacks, and where another stood in for it."""
         if self.window not in BESIDE:
             return caveat(self.window)
-        instead = f"{self.window} is for circles: a coordinate that is none took {BESIDE[self.window]} instead."
+        instead = f"{self.window} is for circles: a coordinate that is not one took {BESIDE[self.window]} instead."
         return f"{instead} {caveat(self.window)}".strip()
 
     def check(self, domain: Domain) -> None:
-        """Ask for a Cartesian chart."""
+        """Raise for a region without a Cartesian chart."""
         cartesian(domain, self.name)
 
     def report(

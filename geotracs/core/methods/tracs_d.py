@@ -29,7 +29,7 @@ SHARES, FINER = (np.arange(0.1, 0.96, 0.05).round(3).tolist(), (-0.03, -0.02, -0
 STAND_INS, LENGTH, CHANCE = 2**14, 16, 0.005
 """On how many public stand-ins, in trajectories of what length; and by how much the heuristic has to be beaten."""
 UNKNOWN, SPREAD = 64, 2**15
-"""From how many points a location is seen whose reference is not known, of so many that are spread over the region."""
+"""How many points stand for an unknown reference, and from how many points over the region they are taken."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class TracsD(Product):
         return caveat(self.window)
 
     def check(self, domain: Domain) -> None:
-        """Ask for straight sides, or else a polar chart, whose centre is then the only reference."""
+        """Raise unless the region has straight sides or a polar chart, whose centre is then the only reference."""
         if domain.half_planes is not None:
             _ = domain.edges  # built once, before the blocks of locations ask for them
             return
@@ -114,7 +114,7 @@ class TracsD(Product):
     ) -> None:
         """Replace each location by its report; see `Method.report`.
 
-        ``before`` is the last report of a trajectory that these locations go on with.
+        ``before`` is the last report of a trajectory that these locations continue.
         """
         direction, distance = self.mechanisms(eps, domain)
         planes = domain.half_planes
@@ -199,7 +199,7 @@ class TracsD(Product):
         return list(alike[:: -(-len(alike) // UNKNOWN)])
 
     def reference_is_known(self, rounded: bool) -> bool:
-        """Whether each location is seen from what was released, or from a public point."""
+        """Return whether each location is seen from what was released, or from a public point."""
         return self.reference != "previous" or (self.start != "random" and not rounded)
 
     def _direction(self, eps: float | np.ndarray) -> UnitMechanism | Sectors:

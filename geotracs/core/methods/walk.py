@@ -143,7 +143,7 @@ def walk(
 
 
 def move_inside(x: float, y: float, edges: Edges) -> tuple[float, float]:
-    """Return the nearest point of the polygon, by a hair inside it; a point inside as it is.
+    """Return the nearest point of the polygon, just inside it; return a point inside unchanged.
 
     >>> import shapely
     >>> from geotracs.core.domains import Polygon

@@ -25,7 +25,7 @@ MAX_DISTANCES = 2**26
 MIN_INSIDE = 16
 """How many stand-ins there are at least for the places of a neighbourhood, however many they are in all."""
 MAX_STAND_INS = 2**17
-"""But not more than so many."""
+"""The upper limit of that number."""
 LONGER = 3
 """How much longer the lists of neighbours are than the neighbourhoods of `Nearest`."""
 MIN_STEPS, MAX_STEPS, WORK = 400, 2000, 2**25

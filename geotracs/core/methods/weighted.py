@@ -23,7 +23,7 @@ class WeightedMethod(PlaceMethod):
     """Base of the methods that weigh every place against the secret one; their tables have ``places``."""
 
     def weights(self, secrets: np.ndarray, befores: np.ndarray, eps: np.ndarray, tables: Any) -> np.ndarray:
-        """Return the weights of all places for each secret, whole numbers, one secret a row.
+        """Return the weights of all places for each secret, whole numbers, one row per secret.
 
         Parameters
         ----------
@@ -41,7 +41,7 @@ class WeightedMethod(PlaceMethod):
         return MAX_EPS
 
     def check(self, domain: Domain) -> None:
-        """Refuse a region in degrees."""
+        """Raise for a region in degrees."""
         if domain.in_degrees:
             raise DomainError(
                 f"{self.name} measures distances in a plane, which the {domain.kind} is not; take a smaller region, or "

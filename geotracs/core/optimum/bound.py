@@ -53,7 +53,7 @@ class Problem:
     """A prior that can be cut into cells, an epsilon, and where reports may be."""
 
     cut: Callable[[int], Cells]
-    """Cuts the prior into about so many cells, or fewer if it has no more."""
+    """Cuts the prior into about the given number of cells, or fewer if it has no more."""
     eps: float
     metric: Metric
     reports: np.ndarray | None = None
@@ -213,7 +213,7 @@ def _between(hull: BaseGeometry, cells: Cells) -> np.ndarray:
 
 
 def _few(cells: Cells, metric: Metric, count: int) -> Cells:
-    """Join cells to about so many."""
+    """Join cells until about the given number is left."""
     low, high = -20.0, 0.0
     span = np.ptp(cells.points, axis=0).max() * (1.0 if metric.flat else 6.4e6)
     for _ in range(20):

@@ -10,7 +10,7 @@ from geotracs.core.optimum.constraints import CORNERS, Tiles, excess
 from geotracs.errors import InputError
 
 ROWS = 2**20
-"""How many pairs are worked on at a time."""
+"""How many pairs are processed at a time."""
 
 
 def check(certificate: Optimum, eps: float | None = None, fine: int = 1) -> float:
@@ -66,7 +66,7 @@ def _require(holds: bool, otherwise: str) -> None:
 
 
 def _covered(certificate: Optimum) -> bool:
-    """Say whether every report that could matter is in a tile."""
+    """Return whether every report that could matter is in a tile."""
     middles, halves = certificate.tiles
     if not halves.any():
         return len(middles) > 0

@@ -21,7 +21,7 @@ from geotracs.core.optimum.metric import Metric
 
 CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 ENTRIES = 2**19
-"""How many pairs of a tile and a cell are worked on at a time."""
+"""How many pairs of a tile and a cell are processed at a time."""
 FAR = 1500
 """For the mean distance alone, this many cells are enough: joining cells only lowers it."""
 ROUNDING = 1e-12

@@ -81,15 +81,15 @@ class Format(Protocol):
         self.write(frame, path, writing)
 
     def claims(self, path: Path) -> bool:
-        """Whether a file or folder is of this format."""
+        """Return whether a file or folder is of this format."""
         return has_ending(path, self.endings)
 
     def is_part(self, ending: str) -> bool:
-        """Whether what has the stem of a file and this ending, in lower case, belongs to the file."""
+        """Return whether what has the stem of a file and this ending, in lower case, belongs to the file."""
         return ending in self.parts
 
     def is_remote(self, path: Path) -> bool:
-        """Whether reading a file would open other files, or addresses."""
+        """Return whether reading a file would open other files, or addresses."""
         return False
 
     def check_name(self, path: Path) -> None:
@@ -98,7 +98,7 @@ class Format(Protocol):
 
 
 def has_ending(path: Path, endings: tuple[str, ...]) -> bool:
-    """Whether the name of a file ends with one of these.
+    """Return whether the name of a file ends with one of these.
 
     >>> has_ending(Path("checkins.CSV.gz"), (".csv", ".csv.gz"))
     True

@@ -57,18 +57,20 @@ class Csv(Format):
 
 def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> gpd.GeoDataFrame:
     """Return a table with coordinate columns as a frame."""
-    # Also where the columns were not parted: a first line of locations must not be quoted as their names.
+    # Also where the columns were not separated: a first line of locations must not be quoted as their names.
     names = [str(column) for column in table.columns]
     if any(re.search(r"\d[.]\d{3}", name) or any(map(_is_number, re.split(r"[;|\t]", name))) for name in names):
         raise InputError("The CSV file seems to have no header line; add one that names the columns.")
-    if not isinstance(table.index, pd.RangeIndex):  # pandas takes what is too much for an index, and all columns shift
+    if not isinstance(table.index, pd.RangeIndex):  # pandas takes surplus columns for an index, and all others shift
         raise InputError(
             "The lines of the CSV file have more columns than its first line names. Decimal commas must be quoted, or "
             "points."
         )
     (x, degrees), (y, _) = _coordinate(table, x, LONGITUDES, "x"), _coordinate(table, y, LATITUDES, "y")
     if crs is None and not degrees:
-        raise InputError("The CSV file does not say its CRS; give it, e.g. --input-crs EPSG:32654.")
+        raise InputError(
+            'The CSV file does not say its CRS; give it, e.g. input_crs="EPSG:32654" (`crs` of `files.read`).'
+        )
     for name in (x, y):
         if len(table) and not pd.api.types.is_numeric_dtype(table[name]):
             raise InputError(f"The coordinate column {name!r} does not hold numbers only.")
@@ -83,14 +85,14 @@ def coordinates(table: pd.DataFrame, x: str | None, y: str | None) -> tuple[str,
     return _coordinate(table, x, LONGITUDES, "x")[0], _coordinate(table, y, LATITUDES, "y")[0]
 
 
-def _coordinate(table: pd.DataFrame, given: str | None, usual: tuple[str, ...], letter: str) -> tuple[str, bool]:
+def _coordinate(table: pd.DataFrame, given: str | None, common: tuple[str, ...], letter: str) -> tuple[str, bool]:
     """Return the name of a coordinate column, and whether its name says that it holds degrees."""
     if given is not None:
         if given not in table.columns:
             raise InputError(f"There is no column {given!r} in the first line of the CSV file.")
-        return given, given.lower() in usual
+        return given, given.lower() in common
     for column in table.columns:
-        if str(column).lower() in usual:
+        if str(column).lower() in common:
             return column, True
     for column in table.columns:
         if str(column).lower() == letter:

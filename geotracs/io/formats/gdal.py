@@ -62,7 +62,7 @@ class Gdal(Format):
                 _add_metadata(path, stream.layout, {"tracs": json.dumps(stream.summary().record)})
 
     def is_remote(self, path: Path) -> bool:
-        """Whether reading a file would open other files, or addresses."""
+        """Return whether reading a file would open other files, or addresses."""
         return guard.names_others(path)
 
     def check_name(self, path: Path) -> None:
@@ -172,7 +172,7 @@ def _open(kind: Gdal, path: Path, layer: str | None, reading: Reading) -> Source
 
 
 def _has_zone(path: Path, layer: str | None, name: str) -> bool:
-    """Whether the times of a column have a zone, as a frame would: Arrow gives some without, and all with one."""
+    """Return whether the times of a column have a zone in a frame: Arrow gives some without, and all with one."""
     given = {"layer": layer, "columns": [name], "read_geometry": False}
     few = pyogrio.read_dataframe(address(path), max_features=1000, **given)
     if few[name].isna().all():
@@ -205,7 +205,7 @@ def _write_tables(stream: Stream, path: Path) -> None:
         try:
             for table in itertools.chain([first], stream.tables):
                 yield from table.select(schema.names).cast(plain).to_batches()
-        except BaseException as error:  # which would come out at the other side of GDAL as another one
+        except BaseException as error:  # GDAL would turn it into another error
             trouble.append(error)
             raise
 

@@ -88,7 +88,7 @@ def address(path: Path) -> str:
 
 
 def names_others(path: Path) -> bool:
-    """Whether a file, or one in an archive, names other files or addresses that GDAL would open."""
+    """Return whether a file, or one in an archive, names other files or addresses that GDAL would open."""
     if path.is_dir():
         return False
     with told(path, "read"):

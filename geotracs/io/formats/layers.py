@@ -123,7 +123,7 @@ class Shapefile(Gdal):
     )  # fmt: skip
 
     def is_part(self, ending: str) -> bool:
-        """Whether this belongs to it; an index of a column, .atx, has the name of the column before its ending."""
+        """Return whether this belongs to it; the index of a column has the column's name before its ending, .atx."""
         return super().is_part(ending) or ending.endswith(".atx")
 
     def check(self, path: Path) -> None:

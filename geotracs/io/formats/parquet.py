@@ -38,7 +38,7 @@ class GeoParquet(Format):
     keeps_record = True
 
     def claims(self, path: Path) -> bool:
-        """Whether this is a GeoParquet file, or a folder that holds some."""
+        """Return whether this is a GeoParquet file, or a folder that holds some."""
         if not path.is_dir():
             return has_ending(path, self.endings)
         return any(has_ending(part, self.endings) for part in path.iterdir()) or _has_files_deeper(path)
@@ -97,7 +97,7 @@ class GeoParquet(Format):
         return sorted((part for part in path.iterdir() if has_ending(part, self.endings)), key=numbers)
 
     def is_folder(self, path: Path) -> bool:
-        """Whether a folder holds nothing but GeoParquet files and what is written beside them; it may be empty."""
+        """Return whether a folder holds only GeoParquet files and what is written beside them; it may be empty."""
         return all(part.is_file() and has_ending(part, (*self.endings, *BESIDE)) for part in path.iterdir())
 
 

@@ -35,9 +35,9 @@ from geotracs.release.frame import release as release_frame
 from geotracs.release.request import Request
 
 AT_ONCE = 2**20
-"""Files of up to so many rows are perturbed at once..."""
+"""Files of up to this many rows are perturbed at once..."""
 BATCH = 2**18
-"""...and larger ones in batches of so many."""
+"""...and larger ones in batches of this many."""
 SAMPLE = 10_000
 """How many rows are looked at before a release is planned."""
 SORTING = ".sorting"
@@ -166,8 +166,8 @@ def _sorted(
         folder = Path(tempfile.mkdtemp(prefix=name, suffix=SORTING, dir=beside))  # which only the user can read
     except OSError as error:
         raise InputError(
-            f"{str(beside)!r} cannot hold what sorting writes to disk: {described(error)} Use --temporary FOLDER "
-            "(temporary=...) for a folder that only you can read."
+            f"{str(beside)!r} cannot hold what sorting writes to disk: {described(error)} Use temporary=... "
+            "for a folder that only you can read."
         ) from None
     try:
         yield sort_out_of_core(source, request.trajectory, request.time, folder / "rows", rows, progress)
@@ -209,23 +209,23 @@ def _stream(
     lines = bool(sample.geom_type.eq("LineString").any())
     with bar(source.rows, progress, " rows") as advance:
         release = Release(source, plan, key, rows, lines, counted, workers, advance)
-        with closing(release.tables()) as tables:  # so that nothing is read any more when sorted rows are removed
+        with closing(release.tables()) as tables:  # so that reading has ended when sorted rows are removed
             stream = Stream(release.layout, tables, release.summary)
             files.write_stream(stream, target, quote_formulas=quote_formulas)
     return release.guarantee()
 
 
 def _check_apart(original: Path, dst: Path) -> None:
-    """Refuse to write over what is read, or into a folder that is."""
+    """Raise if `dst` would overwrite what is read, or lie in a folder that is read."""
     here, there = original.resolve(), dst.resolve()
     if here.is_relative_to(there) or (os.path.exists(dst) and os.path.exists(original) and dst.samefile(original)):
-        raise InputError("OUT is IN, or holds it: the original locations would be lost. Give another name.")
+        raise InputError("`dst` is `src` or contains it: the original locations would be lost. Give another name.")
     for whole, part in ((here, there), (there, here)):
         if siblings.is_part(part, whole):
             name = format_named(whole).name
-            raise InputError(f"OUT is a part of the same {name} as IN, whose locations would be lost; rename it.")
+            raise InputError(f"`dst` is a part of the same {name} as `src`, whose locations would be lost; rename it.")
     if os.path.isdir(original) and there.is_relative_to(here):
-        raise InputError("OUT is inside the folder IN, where it would be read as a part of IN. Give another folder.")
+        raise InputError("`dst` is inside the folder `src` and would be read as a part of it. Give another folder.")
 
 
 def _warn_of_order(src: Path, dst: Path) -> None:
@@ -234,14 +234,14 @@ def _warn_of_order(src: Path, dst: Path) -> None:
     if before.order_tells and not after.order_tells:
         warn(
             f"The rows of a {before.name} file are in an order of their locations, and so are those of the release: "
-            f"their order tells where they were. Use --sort (sort=True), or release a {before.endings[0]} file, which "
+            f"their order tells where they were. Use sort=True, or release a {before.endings[0]} file, which "
             "is in the order of the reports.",
             PrivacyWarning,
         )
 
 
 def _originals(source: Source, sample: gpd.GeoDataFrame, domain: Any, rows: int) -> Originals:
-    """Return what is known of the locations of a file; what its first rows and its head do not say takes a pass."""
+    """Return what is known of the locations of a file; anything beyond its first rows and its header takes a pass."""
     if source.bounds is None and domain is None:
         raise InputError(
             "`domain` must be given: this file does not say the extent of its locations, which is private anyway. Give "
@@ -252,7 +252,7 @@ def _originals(source: Source, sample: gpd.GeoDataFrame, domain: Any, rows: int)
         for table in source.tables(rows, [source.geometry]):
             yield work(coordinates(gpd.GeoSeries(wkb.geometries(table[source.geometry]))))
 
-    crs = cast(pyproj.CRS, source.crs)  # a source without one was refused
+    crs = cast(pyproj.CRS, source.crs)  # a source without one has raised already
     return Originals(crs, some_coordinates(sample.geometry), each, source.bounds)
 
 

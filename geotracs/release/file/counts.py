@@ -14,7 +14,7 @@ def keys(labels: pd.Series) -> np.ndarray:
 
 
 class Counts:
-    """Counts by key, in 16 bytes a trajectory; with ``how=np.minimum`` the smallest value of each.
+    """Counts by key, in 16 bytes per trajectory; with ``how=np.minimum`` the smallest value of each.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class Counts:
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []
 
     def add(self, keys: np.ndarray, counts: np.ndarray) -> None:
-        """Count so many more locations."""
+        """Add these numbers of locations to the counts."""
         self._parts.append(_gathered(keys, counts, self._how))
         # Parts of at least twice the size of the next: there are few of them, and each is merged a few times only.
         while len(self._parts) > 1 and len(self._parts[-2][0]) < 2 * len(self._parts[-1][0]):
@@ -51,7 +51,7 @@ class Counts:
         return self._parts[0][1] if self._parts else np.zeros(0, dtype=np.int64)
 
     def equals(self, other: "Counts") -> bool:
-        """Whether both counted the same."""
+        """Return whether both counted the same."""
         mine, theirs = self.all(), other.all()
         same_keys = not self._parts or not other._parts or np.array_equal(self._parts[0][0], other._parts[0][0])
         return same_keys and np.array_equal(mine, theirs)

@@ -58,7 +58,7 @@ class Release:
         # Whether the order of the rows of a trajectory matters, and the key of the last one that was seen.
         self._along = plan.recipe.sequential or not (plan.budgets is None or plan.budgets.allocation.even)
         self._last: np.uint64 | None = None
-        self._before: Any = None  # the last report, where the next piece goes on inside a trajectory
+        self._before: Any = None  # the last report, where the next piece continues a trajectory
         self._locations = self._rows = 0
         self._digest = Digest()
         self._kind: str | None = None
@@ -78,7 +78,7 @@ class Release:
             n = len(tracks.xy)
             done = n if last else blocks.finished(n, parts, self._locations)
             if n and not done:
-                enough = 2 * len(waiting)  # or small batches would be read again and again
+                enough = 2 * len(waiting)  # or small batches would be read repeatedly
                 continue
             rows = _rows_of(tracks, done)
             continues = any(block.continues for block in parts if block.part.start == done)
@@ -112,7 +112,7 @@ class Release:
             elif field.name in plan.kept or field.name in index:
                 fields.append(field)
         fields = [f.with_type(_unordered(f.type)) for f in fields]
-        crs = cast(pyproj.CRS, source.crs)  # a source without one was refused
+        crs = cast(pyproj.CRS, source.crs)  # a source without one has raised already
         return Layout(pa.schema(fields), source.geometry, crs, source.index, source.others, source.nullable)
 
     def _place_fields(self) -> list[pa.Field]:
@@ -202,7 +202,7 @@ class Release:
         why = f"{self._plan.recipe.name} looks back" if self._plan.recipe.sequential else "An uneven allocation looks"
         return (
             f"{why} along a trajectory, and the rows of this file are not in order: "
-            "those of a trajectory must be together and in the order of their times. Use --sort (sort=True) to sort "
+            "those of a trajectory must be together and in the order of their times. Use sort=True to sort "
             f"them on disk, or sort the file by {' and '.join(columns)} first."
         )
 

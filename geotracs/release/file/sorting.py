@@ -19,8 +19,8 @@ from geotracs.release.file.release import read
 
 SAMPLE = 2**12
 """From how many rows of each batch the ranges are chosen."""
-MOST = 64
-"""How many ranges are open at a time, since a system may allow few hundred files; larger ones are dealt again."""
+MAX_RANGES = 64
+"""How many ranges are open at a time, since a system may allow a few hundred files only; larger ones are split again."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _deal(
             first += len(table)
             advance(len(table))
     known = {**_known(source), "rows": first}
-    known["index"] = source.index if isinstance(source.index, list) else []  # a range says nothing in another order
+    known["index"] = source.index if isinstance(source.index, list) else []  # ranges are useless in another order
     return Sorted(**known, folder=folder, ranges=ranges.tolist(), batch=rows, trajectory=trajectory, time=time)
 
 
@@ -116,7 +116,7 @@ def _limits(
             total += len(table)
             advance(len(table))
     ordered = np.sort(np.concatenate(samples))
-    ranges = min(-(-2 * total // rows), MOST)
+    ranges = min(-(-2 * total // rows), MAX_RANGES)
     return np.unique(ordered[(np.arange(1, ranges) * len(ordered)) // ranges]), total
 
 

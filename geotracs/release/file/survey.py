@@ -51,7 +51,7 @@ class Survey:
             return None
         if column is None:
             return budgets.of_lengths(request, np.array([request.eps]), self.lengths.all())
-        budgets.refuse(self._troubles, column)
+        budgets.raise_for(self._troubles, column)
         low, high = self._low.all(), -self._high.all()
         if request.unit == "trajectory":
             budgets.check_alike(int(np.count_nonzero(low != high)), column)

@@ -26,7 +26,7 @@ from geotracs.utility.compare import compare, standing
 from geotracs.views.colours import colours
 from geotracs.views.maps.window import window
 
-MOST = 5000
+MAX_LOCATIONS = 5000
 """How many locations are drawn of each frame, unless `sample` says otherwise."""
 CANVAS = 4000
 """From how many shapes on they are drawn on a canvas, which is faster than a page element for each."""
@@ -58,7 +58,7 @@ def explore(
     pick: Any = None,
     trajectory: str | None = None,
     time: str | None = None,
-    sample: int = MOST,
+    sample: int = MAX_LOCATIONS,
     offline: bool = False,
 ) -> folium.Map | DualMap:
     """Draw tracks before and after on a folium map, one colour per trajectory.
@@ -93,7 +93,7 @@ def explore(
     cmap : list of colours, or name of a matplotlib colour map, optional
         Colours of the trajectories; by default seven that the colour-blind can tell apart, cycled.
     tooltip, popup : bool, int, str or list of str
-        Columns to show on hover and on click: the first ten, the first so many, or these.
+        Columns to show on hover and on click: the first ten, the first n (an integer), or the named ones.
     legend : bool
         Whether to show method, epsilon, average error (AE) and what the strokes mean.
     width, height : str or int
@@ -204,7 +204,7 @@ class Scene:
             page.Note(self.legend, corner, "legend").add_to(explained)
 
     def fit(self, map_: folium.Map | DualMap, below: int = 40) -> None:
-        """Show all of it, with so many pixels left free below."""
+        """Show all of it, and leave some pixels free at the bottom."""
         if self.bounds:
             map_.fit_bounds(self.bounds, padding_top_left=(40, 40), padding_bottom_right=(40, below))
 

@@ -54,7 +54,7 @@ class Notes:
 
 
 def tracks(side: Side, role: str, colours: Sequence[str], notes: Notes, style: dict[str, Any]) -> folium.FeatureGroup:
-    """Draw the tracks of a side: a line a trajectory, a dot a location.
+    """Draw the tracks of a side: one line per trajectory, one dot per location.
 
     Parameters
     ----------

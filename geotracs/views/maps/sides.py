@@ -1,4 +1,4 @@
-"""What a map shows of its frames: tracks in degrees, the same trajectories before and after, at most so many."""
+"""What a map shows of its frames: tracks in degrees, the same trajectories before and after, or a sample of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from geotracs.utility.compare import aligned
 
 DEGREES = "EPSG:4326"
 FIRST = 10
-"""How many columns are shown on hover, if it is not said which."""
+"""How many columns are shown on hover, unless they are named."""
 LONG = 80
 """How many letters of a value are shown."""
 
@@ -104,7 +104,7 @@ def _side(frame: gpd.GeoDataFrame, labelled: gpd.GeoDataFrame, trajectory: str |
 
 
 def _thinned(side: Side, most: int) -> Side:
-    """Keep at most so many locations: every n-th trajectory and, within a longer one, every n-th location."""
+    """Keep at most ``most`` locations: every n-th trajectory and, within a longer one, every n-th location."""
     if side.total <= most:
         return side
     lengths = np.diff(side.offsets)
@@ -125,7 +125,7 @@ def _thinned(side: Side, most: int) -> Side:
 
 
 def _unwrapped(sides: list[Side]) -> list[Side]:
-    """Count longitudes on beyond 180 degrees where the locations lie on both sides of the antimeridian."""
+    """Unwrap longitudes beyond 180 degrees where the locations lie on both sides of the antimeridian."""
     every = np.concatenate([side.lonlat[:, 0] for side in sides])
     if len(every) == 0 or np.ptp(every) < 180 or np.ptp(every % 360) > 180:
         return sides

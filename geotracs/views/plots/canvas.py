@@ -43,7 +43,7 @@ def plain(label: Any) -> str:
 
 
 def describe(record: dict[str, Any], original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame | None) -> str:
-    """Say which method and epsilon, and the mean displacement."""
+    """Return which method and epsilon, and the mean displacement."""
     words = []
     if record:
         words.append(plain(caption(record)))
@@ -52,7 +52,7 @@ def describe(record: dict[str, Any], original: gpd.GeoDataFrame, perturbed: gpd.
 
 
 def unwrapping(crs: pyproj.CRS, outline: BaseGeometry | None, arrays: list[np.ndarray]) -> Unwrap:
-    """Return a function that counts longitudes on, so that what crosses the antimeridian is in one piece."""
+    """Return a function that unwraps longitudes, so that what crosses the antimeridian is in one piece."""
     turn = crs_.turn(crs)
     if not crs.is_geographic:
         return lambda xy: xy

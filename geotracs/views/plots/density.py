@@ -145,7 +145,7 @@ def _draw_density(
 
 
 def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) -> list[str]:
-    """Say which shares of the reports a density cannot show: what is projected, and what stays at the reference."""
+    """Return which shares of the reports a density cannot show: what is projected, and what stays at the reference."""
     reports = np.repeat(at[:, None], DRAWS, axis=1).T
     recipe.report(reports, np.arange(DRAWS + 1), eps, domain, public_stream())
     outside = np.zeros(DRAWS, dtype=bool) if domain.border is None else ~domain.border.covers(reports)

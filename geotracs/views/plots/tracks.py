@@ -161,7 +161,7 @@ def _thinned(layers: dict[str, dict[Any, np.ndarray]]) -> tuple[dict[str, dict[A
 
 
 def _draw(ax: "Axes", tracks: list[np.ndarray | None], style: dict[str, Any], unwrap: Unwrap) -> None:
-    """Draw trajectories, a colour each, with a marker every now and then."""
+    """Draw trajectories, one colour each, with occasional markers."""
     for number, xy in enumerate(tracks):
         if xy is not None:
             every = max(1, len(xy) // 25) if style["linestyle"] else 1
@@ -169,7 +169,7 @@ def _draw(ax: "Axes", tracks: list[np.ndarray | None], style: dict[str, Any], un
 
 
 def _say(fig: Any, axes: np.ndarray, names: list[str], text: str) -> None:
-    """Name the panels; what must be said goes above all of them."""
+    """Name the panels; remarks go above all of them."""
     if fig is None:
         axes[0].set_title(text, loc="left", fontsize="small")
         return

@@ -124,7 +124,7 @@ def test_what_lies_beside_it_goes_with_it(points, tmp_path):
     (tmp_path / "new.box").write_text("of the originals")
     with pytest.raises(InputError, match=r"'new\.box' is there and belongs to a former file 'new\.xy'"):
         files.write(points, tmp_path / "new.xy")
-    with pytest.raises(InputError, match="OUT is a part of the same XY as IN"):
+    with pytest.raises(InputError, match="`dst` is a part of the same XY as `src`"):
         geotracs.perturb_file(src, tmp_path / "in.box", 4, **STREAMED)
 
 

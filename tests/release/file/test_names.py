@@ -26,7 +26,7 @@ def test_folders_around_and_inside_each_other(people, tmp_path):
     with pytest.raises(InputError, match="or holds it: the original locations would be lost"):
         quiet(perturb_file, tmp_path / "all" / "in", tmp_path / "all", 4, overwrite=True)
     for out in ("new.parquet", "part.0.parquet", "new"):
-        with pytest.raises(InputError, match="inside the folder IN"):
+        with pytest.raises(InputError, match="inside the folder `src`"):
             quiet(perturb_file, tmp_path / "all" / "in", tmp_path / "all" / "in" / out, 4, overwrite=True)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("years of work")

@@ -31,7 +31,7 @@ def swapped(frame):
 def test_rows_out_of_order_are_refused_or_sorted(people, tmp_path, rows, damage):
     mixed = damage(people)
     mixed.to_parquet(tmp_path / "in.parquet")
-    with pytest.raises(InputError, match="--sort"):
+    with pytest.raises(InputError, match="Use sort=True"):
         quiet(perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 4, "tracs-d", batch_rows=rows, **COLUMNS)
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
     quiet(
@@ -81,7 +81,7 @@ def test_an_order_that_tells_where_rows_are_is_warned_of(people, tmp_path):
 
 def test_sorting_with_few_files_open(people, tmp_path, monkeypatch):
     """Ranges that are too large are dealt again, and rows that cannot be parted stay together."""
-    monkeypatch.setattr(sorting, "MOST", 3)
+    monkeypatch.setattr(sorting, "MAX_RANGES", 3)
     mixed = people.sample(frac=1, random_state=0)
     mixed["person"] = pd.Categorical(mixed["person"])
     mixed.to_parquet(tmp_path / "in.parquet", index=False)

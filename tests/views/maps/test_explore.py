@@ -14,7 +14,7 @@ from folium.plugins import DualMap, Fullscreen
 import geotracs
 from geotracs.cli import cli
 from geotracs.errors import InputError
-from geotracs.views.maps.explore import MOST
+from geotracs.views.maps.explore import MAX_LOCATIONS
 from geotracs.views.maps.page import CAPTION, CHANGED, UNKNOWN
 from tests.conftest import TOKYO
 
@@ -200,7 +200,7 @@ def test_large_data_is_sampled_and_says_so(view):
     )
     private = released(frame, trajectory="person", time="t")
     page = html_of(frame.tracs.explore(private, view=view))
-    assert f"sample: 50 of 200 trajectories, {MOST:,} of 20,000 locations" in page
+    assert f"sample: 50 of 200 trajectories, {MAX_LOCATIONS:,} of 20,000 locations" in page
     assert len(page) < 5_000_000
     one = html_of(frame.tracs.explore(released(frame), view="overlay", sample=100))
     assert "sample: 1 of 1 trajectories, 100 of 20,000 locations" in one
