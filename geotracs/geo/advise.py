@@ -31,7 +31,7 @@ LENGTH = 100
 """Locations of a trajectory, for methods that follow it."""
 CHEAP_EPS = 4.0
 """Up to this epsilon..."""
-CHEAP_EPS_OF_PRIOR = 2.0
+CHEAP_EPS_OF_PRIOR = 1.0
 """...with a prior up to this one..."""
 CHEAP_PLACES = 3000
 """...and so many places the smallest possible error is found within some seconds."""
@@ -76,7 +76,7 @@ def advise(
         Names of methods; all that work with what is given, epsilon included, without it.
     optimum : bool, optional
         Whether to compare with the smallest mean error that any eps-LDP method can have (`geotracs.optimum`). Without
-        it this is done where it takes some seconds the first time: up to epsilon 4, or 2 with a prior, and with up to
+        it this is done where it takes some seconds the first time: up to epsilon 4, or 1 with a prior, and with up to
         3,000 places.
     crs : optional
         CRS of a bbox or geometry; layers have their own.

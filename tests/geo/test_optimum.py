@@ -46,7 +46,7 @@ def test_feet_are_metres_in_the_end():
 @pytest.mark.slow
 @pytest.mark.parametrize("eps", [1, 4])
 def test_no_method_is_better_and_optimal_is_next_to_it(eps):
-    """50,000 public stand-ins: the standard error of a mean is about 0.3%, so that 1% below is never seen."""
+    """50,000 stand-ins and the fixed public stream, so that chance has no part; a standard error is about 0.5%."""
     table = advise(SQUARE, eps, crs=UTM)
     pure = table[table["privacy"] == "pure"]
     assert {"optimal", "joint", "tracs-c", "tracs-d"} <= set(pure.index)
