@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from geotracs.core import domains, mechanisms, methods, places
     from geotracs.core.guarantee import Guarantee
     from geotracs.geo.advise import advise
+    from geotracs.geo.optimum import optimum
     from geotracs.io import datasets, files, loaders
     from geotracs.release.file import perturb_file
     from geotracs.release.frame import perturb
@@ -46,6 +47,7 @@ _FUNCTIONS = {
     "advise": "geotracs.geo.advise",
     "compare": "geotracs.utility.compare",
     "displacement": "geotracs.utility.compare",
+    "optimum": "geotracs.geo.optimum",
     "perturb": "geotracs.release.frame",
     "perturb_file": "geotracs.release.file",
     "sweep": "geotracs.utility.sweep",
@@ -70,6 +72,7 @@ __all__ = [
     "mechanisms",
     "methods",
     "metrics",
+    "optimum",
     "perturb",
     "perturb_file",
     "places",

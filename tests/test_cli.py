@@ -103,7 +103,10 @@ def test_advise(run, tracks, tmp_path):
     code, out, _ = run("advise", "--domain", bbox(TOKYO), "--eps", 4, "--method", "joint", "--method", "tracs-c")
     assert code == 0
     expected = geotracs.advise(TOKYO, 4, methods=["joint", "tracs-c"])
-    assert out == expected.round(0).to_string() + "\n"
+    assert out == expected.round({"mean": 0, "median": 0, "p95": 0, "of_optimum": 2}).to_string() + "\n"
+    code, out, _ = run("advise", "--domain", bbox(TOKYO), "--eps", 4, "--method", "joint", "--no-optimum")
+    assert code == 0
+    assert "NaN" in out
     code, out, _ = run("advise", "--domain", bbox(TOKYO), "--error", 5000, "--method", "joint")
     assert code == 0
     assert "eps" in out
@@ -115,6 +118,13 @@ def test_advise(run, tracks, tmp_path):
     code, _, err = run("advise", "--domain", bbox(TOKYO), "--method", "nearest")
     assert code == 2
     assert "give it with `places`" in err
+
+
+def test_optimum(run):
+    code, out, _ = run("optimum", "--domain", bbox(TOKYO), "--eps", 1)
+    assert code == 0
+    assert out == f"No eps-LDP method with epsilon 1 has a mean error below {geotracs.optimum(TOKYO, 1).error:.0f} m.\n"
+    assert run("optimum", "--domain", bbox(TOKYO), "--eps", 0)[0] == 2
 
 
 def test_perturb_with_a_prior(run, source, tmp_path):
@@ -272,7 +282,7 @@ def test_private_values_of_a_bad_csv_are_not_printed(run, tmp_path):
     assert "7123456" not in err
 
 
-@pytest.mark.parametrize("command", [[], ["perturb"], ["advise"], ["compare"], ["map"], ["demo"]])
+@pytest.mark.parametrize("command", [[], ["perturb"], ["advise"], ["optimum"], ["compare"], ["map"], ["demo"]])
 def test_help(run, command):
     code, out, _ = run(*command, "--help")
     assert code == 0

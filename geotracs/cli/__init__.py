@@ -16,6 +16,7 @@ from geotracs.errors import DEBUG, GeotracsError, GeotracsWarning, debugging
 COMMANDS = {
     "perturb": "Report every location of IN under pure eps-local differential privacy, and write OUT.",
     "advise": "Say what error each method makes in a public region, in metres; no private location is needed.",
+    "optimum": "Say the smallest mean error that any method can have in a public region, in metres.",
     "compare": "Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.",
     "map": "Draw IN and PERTURBED on a map, and write OUT, an HTML page.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",

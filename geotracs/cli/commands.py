@@ -17,6 +17,7 @@ from geotracs.core.methods import METHODS
 from geotracs.core.places import Grid
 from geotracs.errors import InputError
 from geotracs.geo.advise import advise
+from geotracs.geo.optimum import optimum
 from geotracs.io.datasets import sample_city
 from geotracs.release.file import perturb_file
 from geotracs.release.frame import perturb
@@ -137,6 +138,11 @@ def perturb_command(
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
 @click.option("--fit", default="envelope", show_default=True, help=_FIT)
 @click.option("--method", "methods", multiple=True, help="Only this method; repeat it.")
+@click.option(
+    "--optimum/--no-optimum",
+    default=None,
+    help="Compare with the smallest possible error; where it is quick if not given.",
+)
 @_ALLOW_REMOTE
 def advise_command(domain, places, prior, methods, allow_remote, **arguments):
     """Say what error each method makes in a public region, in metres; no private location is needed.
@@ -153,7 +159,34 @@ def advise_command(domain, places, prior, methods, allow_remote, **arguments):
         methods=methods or None,
         **arguments,
     )
-    click.echo(result.round(2 if "eps" in result else 0).to_string())
+    digits = {name: 2 if name in ("eps", "of_optimum") else 0 for name in result.columns}
+    click.echo(result.round(digits).to_string())
+
+
+@click.command("optimum")
+@click.option("--domain", required=True, help="Public region: a file, or xmin,ymin,xmax,ymax in degrees.")
+@click.option("--eps", type=float, required=True, help="Privacy parameter of each location.")
+@click.option("--places", help="Public places: a file, or grid:500 for cells of 500 metres.")
+@click.option("--prior", help="Where locations are likely: a public file of points or areas.")
+@click.option("--weight", help="Column of the prior with the number of each point or area.")
+@_ALLOW_REMOTE
+def optimum_command(domain, eps, places, prior, weight, allow_remote):
+    """Say the smallest mean error that any method can have in a public region, in metres.
+
+    It is proved, and the proof is checked again before it is said. Up to --eps 4 it takes some seconds.
+
+    \b
+    Example:
+        geotracs optimum --domain city.geojson --eps 2
+    """
+    found = optimum(
+        _domain(domain, allow_remote),
+        eps,
+        _layer(prior, allow_remote),
+        _places(places, allow_remote),
+        weight=weight,
+    )
+    click.echo(f"No eps-LDP method with epsilon {eps:g} has a mean error below {found.check():.0f} m.")
 
 
 @click.command("compare")

@@ -6,22 +6,19 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
-import geopandas as gpd
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
 import geotracs.core.methods as recipes
-import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
 from geotracs.core.budget import check_eps
 from geotracs.core.domains import Domain
 from geotracs.core.notions import PURE, label
-from geotracs.core.places import Grid
 from geotracs.core.randomness import public_stream, words
 from geotracs.errors import DomainError, InputError, quoted, sealed
-from geotracs.geo.originals import Originals
-from geotracs.geo.rounding import Rounding, prepare
+from geotracs.geo.optimum import limit, public_setting
+from geotracs.geo.rounding import Rounding
 from geotracs.geo.units import in_working_units
 
 STAND_INS = 50_000
@@ -32,6 +29,12 @@ FEW = 5_000
 """...and where it is slow, or only the best is wanted."""
 LENGTH = 100
 """Locations of a trajectory, for methods that follow it."""
+CHEAP_EPS = 4.0
+"""Up to this epsilon..."""
+CHEAP_EPS_OF_PRIOR = 1.0
+"""...with a prior up to this one..."""
+CHEAP_PLACES = 3000
+"""...and so many places the smallest possible error is found within some seconds."""
 RANGE = (0.01, 100.0)
 """Where the epsilon for an error is looked for."""
 BEST = ("joint", "nearest", "tracs-c", "tracs-d")
@@ -49,6 +52,7 @@ def advise(
     weight: str | None = None,
     fit: str = "envelope",
     methods: Sequence[str] | None = None,
+    optimum: bool | None = None,
     crs: Any = "EPSG:4326",
 ) -> pd.DataFrame:
     """Say what error each method makes at an epsilon, or what epsilon it needs for an error.
@@ -70,6 +74,10 @@ def advise(
         See `geotracs.perturb`.
     methods : list of str, optional
         Names of methods; all that work with what is given, epsilon included, without it.
+    optimum : bool, optional
+        Whether to compare with the smallest mean error that any eps-LDP method can have (`geotracs.optimum`). Without
+        it this is done where it takes some seconds the first time: up to epsilon 4, or 1 with a prior, and with up to
+        3,000 places.
     crs : optional
         CRS of a bbox or geometry; layers have their own.
 
@@ -77,19 +85,20 @@ def advise(
     -------
     DataFrame
         A row a method, the best first: ``mean``, ``median`` and ``p95`` of the error in metres, or ``eps``: NaN where
-        none up to 100, or up to what the method can use, is enough. ``privacy`` is "pure" for eps-LDP. Methods that
-        promise less come after all others: "metric, 200 m" is metric privacy, whose epsilon is for two locations
-        that are 200 m apart and cannot be compared with that of the others.
+        none up to 100, or up to what the method can use, is enough. ``of_optimum`` is the mean error as a multiple of
+        the smallest possible: 1.00 is the best, and NaN says that it was not computed. ``privacy`` is "pure" for
+        eps-LDP. Methods that promise less come after all others: "metric, 200 m" is metric privacy, whose epsilon is
+        for two locations that are 200 m apart and cannot be compared with that of the others.
 
     Examples
     --------
     >>> import geotracs
     >>> expected = geotracs.advise((139.47, 35.51, 139.90, 35.86), eps=4, methods=["tracs-c", "joint"])
-    >>> expected.round(-3)
-                mean  median      p95 privacy
+    >>> expected.round({"mean": -3, "median": -3, "p95": -3, "of_optimum": 2})
+                mean  median      p95  of_optimum privacy
     method
-    joint     8000.0  5000.0  26000.0    pure
-    tracs-c  11000.0  7000.0  30000.0    pure
+    joint     8000.0  5000.0  26000.0        1.09    pure
+    tracs-c  11000.0  7000.0  30000.0        1.55    pure
     >>> needed = geotracs.advise((139.47, 35.51, 139.90, 35.86), error=2000, methods=["tracs-c", "joint"])
     >>> list(needed.index), list(needed.columns)
     (['joint', 'tracs-c'], ['eps', 'privacy'])
@@ -97,20 +106,18 @@ def advise(
     eps = check_eps(eps)
     if error is not None and (isinstance(error, bool) or not isinstance(error, Real) or not 0 < error < math.inf):
         raise InputError(f"`error` must be a distance in metres greater than 0, got {quoted(error)}.")
-    layer = isinstance(domain, (gpd.GeoSeries, gpd.GeoDataFrame)) and domain.crs is not None
-    nobody = Originals.nobody(domain.crs if layer else crs_.parse(crs))
+    if optimum is not None and not isinstance(optimum, bool):
+        raise InputError(f"`optimum` must be True, False or None, got {quoted(optimum)}.")
     own = recipes.make("joint")
-    region = regions.resolve(
+    region, rounding = public_setting(
         domain,
-        nobody,
-        fit=fit,
+        places,
         prior=prior,
         weight=weight,
+        crs=crs,
+        fit=fit,
         error=lambda chart: recipes.expected_error(own, eps, chart),
     )
-    rounding = None
-    if places is not None:
-        rounding = prepare(places, region, nobody, place="place", join=(), centroid=not isinstance(places, Grid))
     setting = Setting(region, rounding)
     chosen = [
         in_working_units(recipes.make(name), region.crs) for name in (recipes.METHODS if methods is None else methods)
@@ -127,6 +134,8 @@ def advise(
             if methods is not None:
                 raise
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "median", "p95"], dtype=float)
+    wanted = setting.cheap(eps) if optimum is None else optimum
+    table["of_optimum"] = _of_optimum(setting, table["mean"], eps) if wanted else math.nan
     return _kinds_apart(table, "mean")
 
 
@@ -170,6 +179,11 @@ class Setting:
         except InputError:
             return False
 
+    def cheap(self, eps: float) -> bool:
+        """Whether the smallest error that is possible is found within some seconds."""
+        largest = CHEAP_EPS if self.region.transport is None else CHEAP_EPS_OF_PRIOR
+        return eps <= largest and (self.rounding is None or self.rounding.places.count <= CHEAP_PLACES)
+
     def displacements(self, method: recipes.Method, eps: float, n: int) -> np.ndarray:
         """Return the errors of about n stand-ins, in metres."""
         xy = self._stand_ins(n)
@@ -194,6 +208,15 @@ class Setting:
             xy = self.region.chart.spread(n)
         # In an order without a pattern, for methods that follow a trajectory.
         return np.asfortranarray(xy[np.argsort(words(public_stream(), len(xy), np.uint64))])
+
+
+def _of_optimum(setting: Setting, mean: pd.Series, eps: float) -> pd.Series:
+    """Return mean errors as multiples of the smallest possible; it is for eps-LDP, and other methods have none."""
+    pure = [label(recipes.make(name).privacy) == PURE for name in mean.index]
+    if not any(pure):
+        return mean * math.nan
+    smallest = limit(setting.region, setting.rounding, eps).error
+    return (mean / smallest).where(np.array(pure)) if smallest > 0 else mean * math.nan
 
 
 def _kinds_apart(table: pd.DataFrame, by: str) -> pd.DataFrame:

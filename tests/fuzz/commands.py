@@ -155,7 +155,8 @@ def _map(case: Case) -> Call:
 def _advise(case: Case) -> Call:
     of = case.one(["--prior", str(case.path)], ["--places", str(case.path)])
     domain = case.one(BOX, BOX, BOX, str(case.path))
-    return Call("advise", ["advise", "--domain", domain, "--method", "joint", "--method", "nearest", *of], tables=True)
+    arguments = ["advise", "--domain", domain, "--method", "joint", "--method", "nearest", "--no-optimum", *of]
+    return Call("advise", arguments, tables=True)
 
 
 def _public(case: Case) -> Call:

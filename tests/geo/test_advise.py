@@ -73,6 +73,7 @@ def test_expected_errors_are_those_measured_and_the_best_is_the_best(name):
         )
         assert expected["mean"].to_numpy() == pytest.approx(measured[expected.index].to_numpy(), rel=0.03)
         assert expected.index[0] == measured.idxmin()
+        assert expected["of_optimum"].isna().all() if eps > 4 else (expected["of_optimum"] > 0.98).all()
         assert (expected["median"] < expected["p95"]).all()
 
 
@@ -93,7 +94,7 @@ def test_over_places(pois, eps):
         private = perturbed(frame, eps, method, domain=TOKYO, round_to=pois, trajectory="p")
         assert expected["mean"][method] == pytest.approx(frame.tracs.compare(private)["ae"], rel=0.04)
     assert expected.index[0] == "nearest"
-    assert set(advise(TOKYO, eps, places=pois).index) == set(geotracs.methods.METHODS)
+    assert set(advise(TOKYO, eps, places=pois, optimum=False).index) == set(geotracs.methods.METHODS)
 
 
 def test_with_a_prior(pois):
@@ -185,7 +186,7 @@ def test_methods_that_cannot_use_an_epsilon_are_left_out_or_named():
         table = advise(TOKYO, eps, places=pois)
         assert not absent & set(table.index)
         assert {"joint", "tracs-c", "planar-laplace"} <= set(table.index)
-        assert np.isfinite(table.to_numpy()).all()
+        assert np.isfinite(table[["mean", "median", "p95"]].to_numpy()).all()
     with pytest.raises(InputError, match=r'exponential .* at most 25 .* method="nearest"'):
         advise(TOKYO, 30.0, places=pois, methods=["exponential"])
     needed = advise(TOKYO, error=6000.0, places=pois, methods=["exponential", "nearest"])["eps"]

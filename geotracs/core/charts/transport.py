@@ -74,6 +74,18 @@ class Tabulated:
         with np.errstate(divide="ignore"):
             return np.prod(self._size / self._side) / (self._strip_mass[strip] * self._cell_mass[cell])
 
+    @property
+    def density(self) -> np.ndarray:
+        """How much of the density is in each cell of the grid, column by column; 1 in all.
+
+        >>> Tabulated((0, 0, 2, 2), np.array([[3.0, 1.0], [2.0, 2.0]]), first=1).density
+        array([[0.375, 0.125],
+               [0.25 , 0.25 ]])
+        """
+        cells = self._cell_mass.reshape(self._side, self._side + 1)[:, :-1]
+        density = self._strip_mass[:, None] * cells
+        return density if self.first == 0 else density.T
+
     def _parts(self, xy: np.ndarray) -> list[np.ndarray]:
         """Return the strip and the cell in it of places, with their fractions."""
         axes = (self.first, 1 - self.first)

@@ -135,6 +135,11 @@ class Transport(Tabulated):
         self.project_inside(spread)
         return spread
 
+    @property
+    def prior(self) -> np.ndarray | None:
+        """How much of the density, before it is smoothed, is in each cell of the grid; None if it is uniform."""
+        return None if self.weights is None else self._rough.density
+
     @cached_property
     def _rough(self) -> "Transport":
         return Transport(self.region, self.weights, smooth=0) if self.smooth and self.weights is not None else self
