@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import geotracs
+import geotracs.views.maps.explore
 from tests.conftest import TOKYO
 
 pytestmark = pytest.mark.slow
