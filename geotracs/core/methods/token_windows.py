@@ -36,8 +36,9 @@ class TokenWindows:
     Examples
     --------
     >>> windows = TokenWindows(np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]]), np.array([3, 1, 2]), 4)
-    >>> windows.around(np.array([0, 2]))
-    Windows(members=array([0, 1, 2, 1, 0]), ends=array([3, 4, 6, 7, 8]))
+    >>> found = windows.around(np.array([0, 2]))
+    >>> found.members.tolist(), found.ends.tolist()
+    ([0, 1, 2, 1, 0], [3, 4, 6, 7, 8])
     """
 
     def __init__(self, points: np.ndarray, weights: np.ndarray, k: int) -> None:

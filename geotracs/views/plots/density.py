@@ -148,11 +148,11 @@ def _unseen(recipe: methods.Method, at: np.ndarray, eps: float, domain: Domain) 
     """Return which shares of the reports a density cannot show: what is projected, and what stays at the reference."""
     reports = np.repeat(at[:, None], DRAWS, axis=1).T
     recipe.report(reports, np.arange(DRAWS + 1), eps, domain, public_stream())
-    outside = np.zeros(DRAWS, dtype=bool) if domain.border is None else ~domain.border.covers(reports)
-    domain.project_inside(reports)
+    release = recipe.on(domain).release
+    on_border = release.atoms(release(reports)) >= 0
     stays = 0.0
     if recipe.public_points and domain.half_planes is not None:
         reference = cast(methods.TracsD, recipe).seen_from(domain)
         stays = float(np.mean(np.all(np.isclose(reports, reference, rtol=1e-12, atol=0), axis=1)))
-    shares = {"projected": outside.mean(), "at the reference itself": stays}
+    shares = {"projected": on_border.mean(), "at the reference itself": stays}
     return [f"{share:.1%} {where}" for where, share in shares.items() if share > 0.0005]
