@@ -20,7 +20,7 @@ from geotracs.release.file.release import read
 SAMPLE = 2**12
 """From how many rows of each batch the ranges are chosen."""
 MAX_RANGES = 64
-"""How many ranges are open at a time, since a system may allow a few hundred files only; larger ones are split again."""
+"""How many ranges are open at a time, since a system may allow only a few hundred files; larger ones are split."""
 
 
 @dataclass(frozen=True)
