@@ -99,7 +99,7 @@ def test_bad_files(private, tmp_path):
     for zipped in ("p.gpkg.zip", "p.shz"):
         with pytest.raises(InputError, match="zip the file yourself"):
             files.write(private, tmp_path / zipped)
-    with pytest.raises(InputError, match="is no name of a file"):
+    with pytest.raises(InputError, match="is not the name of a file"):
         files.write(private, ".", overwrite=True)
     (tmp_path / "texts.csv").write_text("Rue de la Paix 12,Zoe\n")
     with pytest.raises(InputError, match="There is no column 'lon' in the first line") as caught:

@@ -67,7 +67,7 @@ def test_a_sweep_checks_trajectories_once(people):
 def test_sweep(ddf, people):
     with dask.config.set(scheduler="threads"):
         table = ddf.tracs.sweep([2, 600], ["tracs-c", "tracs-d"], 2, domain=TOKYO, shuffle=True, **COLUMNS)
-    assert table.shape == (8, 11)
+    assert table.shape == (8, 12)
     assert (table.loc[table["epsilon"] == 2, "ae"] > 5000).all()
     assert (table.loc[table["epsilon"] == 600, "ae"] < 1).all()
     with pytest.raises(InputError, match="`domain` must be given"):

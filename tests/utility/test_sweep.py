@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 def test_a_row_for_each_release(tracks):
     table = geotracs.sweep(tracks, [2, 8], ["tracs-d", "tracs-c"], 3, within=[700], domain=TOKYO, **COLUMNS)
-    assert table.columns.tolist() == ["method", "epsilon", "repeat", "ae", "median", "p95", "max", "rqp_700"]
+    assert table.columns.tolist() == ["method", "epsilon", "repeat", "ae", "median", "p95", "max", "rqp_700", "privacy"]
     assert table[["method", "epsilon", "repeat"]].to_numpy().tolist() == [
         [method, eps, repeat] for method in ("tracs-d", "tracs-c") for eps in (2, 8) for repeat in (1, 2, 3)
     ]

@@ -88,6 +88,8 @@ def test_density_is_one_in_all_and_is_what_is_drawn(name, options, domain, at, e
         column, row = np.clip((points - low) // size, 0, 9).astype(int).T
         return 10 * row + column
 
+    if recipe.sequential:  # it projects reports in its walk
+        domain.project_inside(xy)
     expected = np.bincount(cell(xy), mass, minlength=100)
     reports = draws(recipe, at, eps, domain)
     found = np.bincount(cell(reports), minlength=100) / len(reports)
