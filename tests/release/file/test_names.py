@@ -23,7 +23,7 @@ def test_the_original_is_never_replaced(people, tmp_path, folder):
 def test_folders_around_and_inside_each_other(people, tmp_path):
     (tmp_path / "all" / "in").mkdir(parents=True)
     people.to_parquet(tmp_path / "all" / "in" / "part.0.parquet")
-    with pytest.raises(InputError, match="or holds it: the original locations would be lost"):
+    with pytest.raises(InputError, match="or contains it: the original locations would be lost"):
         quiet(perturb_file, tmp_path / "all" / "in", tmp_path / "all", 4, overwrite=True)
     for out in ("new.parquet", "part.0.parquet", "new"):
         with pytest.raises(InputError, match="inside the folder `src`"):
@@ -40,8 +40,8 @@ def test_folders_around_and_inside_each_other(people, tmp_path):
 def test_parts_of_shapefiles_are_not_replaced(people, tmp_path, rows):
     path = files.write(people.dropna().drop(columns="t"), tmp_path / "in.shp")
     for out, match in (
-        ("in.SHP", "a part of the same shapefile as IN"),
-        ("in.dbf", "a part of the same shapefile as IN"),
+        ("in.SHP", "a part of the same shapefile as `src`"),
+        ("in.dbf", "a part of the same shapefile as `src`"),
     ):
         with pytest.raises(InputError, match=match):
             quiet(perturb_file, path, tmp_path / out, 4, batch_rows=rows, overwrite=True)
