@@ -81,6 +81,7 @@ class TracsAccessor:
             crs: Any = None,
             outside: str = "raise",
             keep: str | Sequence[str] | None = None,
+            embed: bool = False,
             rng: int | np.random.Generator | None = None,
             workers: int | None = None,
             progress: bool = False,

@@ -16,6 +16,7 @@ ORDER = [
     "io",
     "release",
     "utility",
+    "answers",
     "views",
     "experiments",
     "accessor",

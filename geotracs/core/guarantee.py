@@ -25,6 +25,9 @@ class Guarantee:
     column, the smallest and the largest, how many levels locations have, in how many ``steps`` these double if they
     were rounded down, and the largest ``total`` of a trajectory. ``allocation`` is how a trajectory's is shared.
 
+    With ``recipe``, the method's options in the working CRS, and ``layers``, which recognises the public region, prior
+    and places or holds them whole, a reader builds the channel again.
+
     Examples
     --------
     >>> guarantee = Guarantee(method="tracs-c", epsilon=2.0, longest=30, domain={"kind": "rectangle"})
@@ -55,6 +58,8 @@ class Guarantee:
     allocation: str | list[float] = "even"
     epsilons: dict[str, Any] = field(default_factory=dict)
     remap: dict[str, Any] | None = None
+    recipe: dict[str, Any] = field(default_factory=dict)
+    layers: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
@@ -287,5 +292,7 @@ KINDS: dict[str, type] = {
     "allocation": Sequence,
     "epsilons": Mapping,
     "remap": Mapping,
+    "recipe": Mapping,
+    "layers": Mapping,
 }
 """What the values of a record are."""

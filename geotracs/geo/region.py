@@ -14,6 +14,7 @@ from pyproj.exceptions import ProjError
 from shapely.geometry.base import BaseGeometry
 
 import geotracs.geo.crs as crs_
+import geotracs.geo.layers as layers
 import geotracs.geo.prior as priors
 from geotracs.core.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle, Transport
 from geotracs.core.domains.polygon import FITS
@@ -132,6 +133,7 @@ def resolve(
     prior: Any = None,
     weight: str | None = None,
     error: Callable[[Domain], float] | None = None,
+    axis: int | None = None,
 ) -> Region:
     """Return the public region to work in.
 
@@ -145,6 +147,8 @@ def resolve(
         See `geotracs.perturb`.
     error : callable, optional
         The expected error on a domain, for what is chosen by it.
+    axis : {0, 1}, optional
+        The axis that a transport chart maps first, if it is known already.
     """
     check_fit(fit, prior, weight)
     charted = prior is not None or fit == "transport"
@@ -156,10 +160,10 @@ def resolve(
     if prior is not None:
         weights, record["prior"] = priors.weights(prior, weight, region.domain, region.crs, data)
     if charted or (fit == "best" and "fit" in region.record):
-        both = [Transport(region.domain, weights, first=axis) for axis in (0, 1)]
+        both = [Transport(region.domain, weights, first=first) for first in ((0, 1) if axis is None else (axis,))]
         best = both[0] if error is None else min(both, key=error)
         if charted or (error is not None and error(best) < error(region.domain)):
-            return replace(region, transport=best, record=region.record | record)
+            return replace(region, transport=best, record=region.record | record | {"axis": best.first})
     return region
 
 
@@ -195,35 +199,48 @@ def _region(domain: Any, data: Originals, fit: str, crs: Any, error: Callable[[D
     record = {"kind": Rectangle.kind if is_box else planar.kind, "fitted": fitted}
     if not fitted:
         record |= {"bounds": bounds, "crs": crs_.label(data.crs)}
+    if isinstance(domain, Parallelogram):
+        record["vertices"] = np.asarray(domain.vertices).tolist()
     box = Rectangle(*shape.bounds) if is_box else None
     if isinstance(planar, Polygon):
         record["fit"], box = fit, None
     return Region(planar, working, data.crs, record, shape, box)
 
 
-def recorded(record: dict[str, Any], crs: pyproj.CRS, domain: Any = None) -> Region | None:
+def recorded(
+    record: dict[str, Any], crs: pyproj.CRS, domain: Any = None, *, prior: Any = None, weight: str | None = None
+) -> Region | None:
     """Return the region of a release again, as far as its record says it, or from the domain that it was made with.
 
-    Of a polygon the record holds only the bounds, and of a fitted region nothing: without ``domain`` there is none.
+    Unless it was embedded, a polygon is on record by its bounds only, and of a fitted region there is nothing: without
+    ``domain`` there is none. Where a prior was used, it has a chart only with that ``prior``, a layer or a raster.
     ``crs`` is that of a ``domain`` that has none.
     """
     known = record.get("domain", {})
-    fit = known.get("fit") if known.get("fit") in FITS else "envelope"
+    charted = known.get("fit") == "transport" and (prior is not None or "prior" not in known)
+    fit = known.get("fit") if known.get("fit") in FITS or charted else "envelope"
 
     def again(domain: Any, crs: pyproj.CRS) -> Region:
         working = None if isinstance(domain, Globe) else record.get("crs")
-        return resolve(domain, Originals.nobody(crs), fit=fit, crs=working)
+        axis = {"axis": known.get("axis"), "prior": prior, "weight": weight} if charted else {}
+        return resolve(domain, Originals.nobody(crs), fit=cast(str, fit), crs=working, **axis)
 
     if domain is not None:
         return again(domain, crs)
     try:
-        return again(_from_record(known), crs_.parse(known["crs"]))
+        return again(_from_record(known, record.get("layers", {})), crs_.parse(known["crs"]))
     except (KeyError, TypeError, ValueError, ProjError):  # missing, or not as we write it
         return None
 
 
-def _from_record(known: dict[str, Any]) -> Any:
+def _from_record(known: dict[str, Any], embedded: dict[str, Any]) -> Any:
     """Return the domain that a record tells, in its CRS."""
+    if "vertices" in known:
+        origin, u, _, v = np.asarray(known["vertices"], dtype=float)
+        return Parallelogram(origin, u - origin, v - origin)
+    shape = layers.restored(embedded.get("domain", {}))
+    if shape is not None:
+        return shape
     if known["kind"] == "globe":
         return Globe(known["bounds"][1], known["bounds"][3])
     if known["kind"] == "disc":

@@ -74,6 +74,24 @@ class Budgets:
         return known
 
 
+def of_locations(
+    eps: float,
+    unit: str,
+    budgets: Budgets | None,
+    tracks: frames.Tracks,
+    own: np.ndarray | None,
+    lengths: np.ndarray,
+    earlier: np.ndarray | None = None,
+) -> float | np.ndarray:
+    """Return the epsilon of each location: one for all, an even share, or that of the budgets.
+
+    ``own``, ``lengths`` and ``earlier`` are those of `Plan.reports`.
+    """
+    if budgets is not None:
+        return budgets.epsilons(tracks, own, lengths, earlier)
+    return eps if unit == "location" else tracks.per_location(budget.even_share(eps, lengths))
+
+
 def differ(request: Request) -> bool:
     """Return whether locations have epsilons that differ by more than an even share."""
     return isinstance(request.eps, str) or not request.shared.even

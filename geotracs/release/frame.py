@@ -39,6 +39,7 @@ def perturb(
     crs: Any = None,
     outside: str = "raise",
     keep: str | Sequence[str] | None = None,
+    embed: bool = False,
     rng: int | np.random.Generator | None = None,
     workers: int | None = None,
     progress: bool = False,
@@ -116,6 +117,9 @@ def perturb(
     keep : list of str, or "all"
         Columns to carry over besides ``trajectory`` and ``time``. The others are left out: a forgotten ``lat``
         column would publish the secret.
+    embed : bool
+        Whether the record holds the public layers themselves (region, prior, places), so that whoever reads the release
+        can estimate from it without them; otherwise it recognises them, and they are given again.
     rng : None, int or numpy Generator
         None, the default, is ChaCha20 keyed by the operating system. Anything else warns: for tests and papers.
     workers : int, optional

@@ -7,7 +7,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -19,6 +19,7 @@ import geotracs.core.budget as budget
 import geotracs.core.cache as cache
 import geotracs.core.methods as methods
 import geotracs.geo.crs as crs_
+import geotracs.geo.layers as layers_
 import geotracs.geo.region as regions
 import geotracs.geo.tracks as frames
 import geotracs.release.blocks as blocks
@@ -62,6 +63,8 @@ class Plan:
         The columns that places add.
     budgets : Budgets, or None
         The epsilons of locations, if they are not all the same or shared evenly.
+    layers : dict
+        What recognises the public layers, or holds them; see `geotracs.geo.layers`.
     """
 
     recipe: methods.Method
@@ -80,6 +83,7 @@ class Plan:
     reproducible: bool
     budgets: budgets_.Budgets | None = None
     remap: methods.Remap | None = None
+    layers: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
@@ -137,12 +141,8 @@ class Plan:
             raise InputError(
                 "`join` is for points; a line holds many locations in a row, each with a place of its own."
             )
-        eps: float | np.ndarray = self.eps
         xy, lengths = tracks.xy, tracks.lengths if lengths is None else lengths
-        if self.budgets is not None:
-            eps = self.budgets.epsilons(tracks, own, lengths, earlier)
-        elif self.unit == "trajectory":
-            eps = tracks.per_location(budget.even_share(self.eps, lengths))
+        eps = budgets_.of_locations(self.eps, self.unit, self.budgets, tracks, own, lengths, earlier)
         offsets = tracks.offsets if self.recipe.sequential else None
         parts = self.cut(tracks) if parts is None else parts
         which = None if self.rounding is None else np.empty(len(xy), dtype=np.int64)
@@ -198,6 +198,9 @@ class Plan:
             allocation="even" if self.budgets is None else self.budgets.allocation.to_record(),
             epsilons={} if self.budgets is None else self.budgets.to_record(),
             remap=None if self.remap is None else self.remap.record,
+            # Points in the working CRS of a fitted region tell of it.
+            recipe=self.recipe.record() if region and not region.record["fitted"] else {},
+            layers=self.layers,
         )
 
     @functools.cached_property
@@ -288,7 +291,23 @@ def make(
         reproducible=request.rng is not None,
         budgets=budgets,
         remap=None if setting is None else setting.remap,
+        layers={} if setting is None else _layers(request, setting.region),
     )
+
+
+def _layers(request: Request, region: regions.Region) -> dict[str, Any]:
+    """Return what recognises the public layers of a release, or holds them."""
+    known, embed = {}, bool(request.embed)
+    if region.shape is not None and not region.record["fitted"]:
+        known["domain"] = layers_.of_shape(region.shape, region.data_crs, embed)
+    if request.prior is not None:
+        known["prior"] = layers_.of_layer(request.prior, region.data_crs, weight=request.weight, embed=embed)
+    if request.remap is not None and not isinstance(request.remap, (bool, np.bool_)):
+        known["remap"] = layers_.of_layer(request.remap, region.data_crs, embed=embed)
+    if request.round_to is not None:
+        known["places"] = layers_.of_layer(request.round_to, region.data_crs, embed=embed)
+        known["places"]["centroid"] = bool(request.centroid)
+    return known
 
 
 def _setting(request: Request, data: Originals, lengths: np.ndarray, budgets: budgets_.Budgets | None) -> steps.Setting:

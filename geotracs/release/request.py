@@ -59,6 +59,7 @@ class Request:
     crs: Any = None
     outside: str = "raise"
     keep: str | Sequence[str] | None = None
+    embed: bool = False
     rng: int | np.random.Generator | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -84,6 +85,8 @@ class Request:
         self._check_method()
         if not isinstance(self.outside, str) or self.outside not in OUTSIDE:
             raise InputError(f"`outside` must be one of {list(OUTSIDE)}, got {quoted(self.outside)}.")
+        if not isinstance(self.embed, (bool, np.bool_)):
+            raise InputError(f"`embed` must be True or False, got {quoted(self.embed)}.")
         regions.check_fit(self.fit, self.prior, self.weight)
         remaps.check(self.remap)
         if self.crs is not None:

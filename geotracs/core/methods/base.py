@@ -11,6 +11,7 @@ import shapely
 from geotracs.core.budget import LARGEST
 from geotracs.core.domains import Domain
 from geotracs.core.methods.channels import Channel, OnRegion, OverPlaces
+from geotracs.core.methods.factors import Factors
 from geotracs.core.methods.released import Release, ReportMap, Reports
 from geotracs.core.notions import PURE
 from geotracs.core.places import Places
@@ -164,6 +165,13 @@ class Method:
             The second adds up to 1.
         """
         raise InputError(f"{self.name} has no density on the plane.")
+
+    def factors(self, eps: float, domain: Domain) -> Factors | None:
+        """Return the law of a report in the unit square of the region's chart, as products over its two axes.
+
+        None where it is no such sum, or depends on what was reported before.
+        """
+        return None
 
     def references(self, domain: Domain, before: Reports | None, release: Release) -> list[Any]:
         """Return the public points from which a location may have been seen, given what was released before it.

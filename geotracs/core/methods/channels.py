@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from geotracs.core.budget import check_eps
 from geotracs.core.domains import Domain
+from geotracs.core.methods.factors import Factors
 from geotracs.core.methods.released import Release, ReportMap, Reports
 from geotracs.core.places import Places
 from geotracs.core.randomness import Key, Source
@@ -42,6 +43,9 @@ class RegionRecipe(Recipe, Protocol):
         self, x: np.ndarray, eps: float, domain: Domain, nodes: int, reference: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return reports that stand for all, for each location, and how likely each is."""
+
+    def factors(self, eps: float, domain: Domain) -> Factors | None:
+        """Return the law of a report as products over the axes of the region's chart, where it is one."""
 
     def references(self, domain: Domain, before: Reports | None, release: Release) -> list[Any]:
         """Return the public points from which a location may have been seen."""
@@ -127,6 +131,9 @@ class Channel(Protocol):
 
     def tables(self) -> dict[str, Any]:
         """Return plain values by which a reader recognises tables that were fitted; nothing where there are none."""
+
+    def factors(self, eps: float) -> Factors | None:
+        """Return the law of a report, before it is moved, as products over the axes of the region's chart, or None."""
 
     @property
     def reference_is_known(self) -> bool:
@@ -231,6 +238,10 @@ class OnRegion:
     def tables(self) -> dict[str, Any]:
         """Return nothing: all follows from the method and its region."""
         return {}
+
+    def factors(self, eps: float) -> Factors | None:
+        """Return the law of a report as products over the axes of the chart, or None; see `Channel.factors`."""
+        return self.method.factors(eps, self.domain)
 
     @property
     def reference_is_known(self) -> bool:
@@ -368,6 +379,9 @@ class OverPlaces:
     def tables(self) -> dict[str, Any]:
         """Return what the method says of its tables."""
         return {} if self._tables is None else self.method.described(self._tables)
+
+    def factors(self, eps: float) -> None:
+        """Return None: places have no axes."""
 
     @property
     def reference_is_known(self) -> bool:

@@ -10,7 +10,8 @@ import shapely
 from geotracs.core.charts.base import Chart, evenly, window
 from geotracs.core.domains import Domain
 from geotracs.core.mechanisms.lattice import WORDS, distinct
-from geotracs.core.mechanisms.window import PLAIN, STRETCHES, Window
+from geotracs.core.mechanisms.window import PLAIN, SIDE, STRETCHES, Window
+from geotracs.core.methods.factors import Cover, Factors, Flat
 from geotracs.core.methods.product import Charted, Point, cartesian
 from geotracs.core.randomness import Source, public_stream, words
 
@@ -82,6 +83,18 @@ class Joint(Charted):
     def heights(self, seen: np.ndarray, unit: np.ndarray, eps: float, domain: Domain) -> np.ndarray:
         """Return the density of the window; see `Charted.heights`."""
         return self.mechanism(eps, domain).densities(seen, unit)
+
+    def factors(self, eps: float, domain: Domain) -> Factors | None:
+        """Return a low height everywhere and more in the window; None where windows are stretched."""
+        window = self.mechanism(eps, domain)
+        if window.stretch is not None:
+            return None
+        width, height = float(window.columns) / SIDE, float(window.rows) / SIDE
+        inside, outside = window.strata
+        low = outside / (1 - width * height)
+        across, up = window.periodic
+        more = Cover(inside / (width * height) - low, width, across), Cover(1.0, height, up)
+        return [(Flat(low), Flat(1.0)), more]
 
     def quadrature(
         self, x: np.ndarray, eps: float, domain: Domain, nodes: int, reference: Point | None = None

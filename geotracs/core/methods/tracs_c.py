@@ -9,6 +9,7 @@ from geotracs.core.budget import split
 from geotracs.core.charts import Chart
 from geotracs.core.domains import Domain
 from geotracs.core.mechanisms.named import BESIDE, UnitMechanism, caveat, check_name, make
+from geotracs.core.methods.factors import Factors, Law
 from geotracs.core.methods.product import Point, Product, cartesian
 from geotracs.core.randomness import Source
 
@@ -74,6 +75,11 @@ class TracsC(Product):
         half, _ = split(eps, 0.5)
         across, up = self.chart(domain).periodic
         return make(self.window, half, periodic=across), make(self.window, half, periodic=up)
+
+    def factors(self, eps: float, domain: Domain) -> Factors:
+        """Return the product of both mechanisms."""
+        across, up = self.mechanisms(eps, domain)
+        return [(Law(across), Law(up))]
 
     def chart(self, domain: Domain, reference: Point | None = None) -> Chart:
         """Return the Cartesian chart."""

@@ -1,0 +1,68 @@
+"""What may have been reported, in bins: cells and pieces of the border, or public places."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from geotracs.answers.states import cells_in, grid_chart
+from geotracs.core.charts.base import Chart
+from geotracs.core.methods import Reports
+from geotracs.core.methods.released import PIECES, Release
+
+ON_BORDER = 3e-6
+"""How far from the border, as a part of the region's size, a release counts as projected to it: files round digits."""
+
+
+class Bins(Protocol):
+    """A partition of all that may be released."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    def label(self, reports: Reports) -> np.ndarray:
+        """Return the bin of each release."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cells:
+    """The cells of a grid over the chart of the region, and the pieces of the border to which reports are projected."""
+
+    release: Release
+    shape: tuple[int, int]
+
+    @cached_property
+    def chart(self) -> Chart:
+        """The chart of the grid."""
+        return grid_chart(self.release.domain)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.shape[0] * self.shape[1] + (0 if self.release.border is None else PIECES)
+
+    def label(self, reports: Reports) -> np.ndarray:
+        """Return the cell, or after all cells the piece of the border."""
+        xy, border = reports.xy, self.release.border
+        i, j = cells_in(self.chart, xy, self.shape)
+        found = i * self.shape[1] + j
+        if border is not None:
+            size = np.ptp(np.reshape(self.release.domain.outline.bounds, (2, 2)), axis=0).max()
+            near = np.flatnonzero(~border.surely_covers(xy))
+            near = near[border.distance(xy[near]) <= ON_BORDER * size]
+            piece = (border.position(xy[near]) / border.length * PIECES).astype(np.int64)
+            found[near] = self.shape[0] * self.shape[1] + np.clip(piece, 0, PIECES - 1)
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Places:
+    """The places to which reports are rounded, or which are reported."""
+
+    count: int
+
+    def label(self, reports: Reports) -> np.ndarray:
+        """Return the number of the place."""
+        return np.asarray(reports.which)

@@ -1,0 +1,360 @@
+"""A release as its reader sees it: reports, and the channel that they came through."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+import geopandas as gpd
+import numpy as np
+
+import geotracs.core.digest as digest
+import geotracs.geo.crs as crs_
+import geotracs.geo.tracks as frames
+import geotracs.release.again as again
+import geotracs.release.budgets as budgets
+from geotracs.answers.bins import Bins, Cells, Places
+from geotracs.answers.operators import Dense, Observed, Operator, outer
+from geotracs.answers.states import CellStates, PlaceStates, States, has_grid
+from geotracs.answers.tables import is_plain, operator
+from geotracs.core.guarantee import Guarantee
+from geotracs.core.methods import Channel, Reports
+from geotracs.errors import InputError
+from geotracs.geo.region import Region
+from geotracs.geo.rounding import Rounding
+from geotracs.release.request import Request
+from geotracs.utility.compare import standing
+
+MIN_SIDE, MAX_SIDE = 24, 96
+"""Cells along the longer side of a region, at least and at most, unless smaller ones are asked for."""
+PER_WINDOW = 4
+"""How many cells a window is wide."""
+MAX_PLACES = 2**12
+"""Up to this many places are states themselves; more are taken together in cells."""
+MAX_LEVELS = 24
+"""Where a channel is not a product of small tables, no more epsilons than this have tables of their own."""
+AT_ONCE = 2**22
+"""How many likelihoods are computed at a time."""
+SEQUENTIAL = 10_000
+"""Of a method that looks back, at most so many reports are used: each has a likelihood of its own."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reader:
+    """The reports of a release, trajectory after trajectory, in the working CRS, and all that is public about them.
+
+    Attributes
+    ----------
+    guarantee : Guarantee
+        The record.
+    setting : again.Setting
+        Region, places and method, built again from the record.
+    tracks : Tracks
+        The frame's locations, grouped; `tracks.order` and `tracks.offsets` lead back to its rows.
+    xy : array of shape (n, 2)
+        Reports in the working CRS.
+    eps : float, or array of shape (n,)
+        Epsilon of each report.
+
+    Examples
+    --------
+    >>> import geotracs
+    >>> city = geotracs.datasets.sample_city(people=5, seed=1)
+    >>> private = city.tracks.tracs.perturb(4, domain=city.boundary, trajectory="person", time="t", keep=[])
+    >>> Reader.of(private, domain=city.boundary)
+    <Reader of ... reports of joint>
+    """
+
+    guarantee: Guarantee
+    setting: again.Setting
+    tracks: frames.Tracks
+    xy: np.ndarray
+    eps: float | np.ndarray
+    kept: dict[Any, Any] = field(default_factory=dict)
+    """Operators that were made already."""
+
+    @classmethod
+    def of(
+        cls,
+        frame: gpd.GeoDataFrame,
+        *,
+        domain: Any = None,
+        round_to: Any = None,
+        prior: Any = None,
+        weight: str | None = None,
+    ) -> "Reader":
+        """Read a release.
+
+        Parameters
+        ----------
+        frame : GeoDataFrame
+            What `perturb` returned, or a part of it.
+        domain, round_to, prior, weight
+            The public layers of the release, as they were given to `perturb`, where its record does not hold them. A
+            ``prior`` that the release was not made with is left alone.
+        """
+        frames.check(frame)
+        guarantee = Guarantee.from_attrs(frame.attrs)
+        stands = standing(frame)
+        if stands == digest.OTHER:
+            raise InputError(
+                "The locations of this frame are not those that perturb() returned, which its record describes: "
+                "nothing can be estimated from them. Use the frame that perturb() returned, or some of its rows."
+            )
+        request = _request(guarantee)
+        tracks = frames.read(frame, request.trajectory, request.time, grouped=False)
+        if not len(tracks.xy):
+            raise InputError("The frame holds no location.")
+        if stands == digest.PART and (guarantee.unit == "trajectory" or guarantee.column is not None):
+            raise InputError(
+                "This frame is a part of a release whose locations share an epsilon, and what each of them has depends "
+                "on the others. Use the whole frame that perturb() returned."
+            )
+        own = budgets.of_tracks(request, frame, tracks)
+        tracks = tracks.grouped()
+        column = None if own is None else own.own(frame, tracks.present)
+        eps = budgets.of_locations(guarantee.epsilon, guarantee.unit, own, tracks, column, tracks.lengths)
+        levels = np.unique(eps)
+        setting = again.setting(
+            guarantee, frame.crs, levels, domain=domain, round_to=round_to, prior=prior, weight=weight
+        )
+        moved = crs_.transform(tracks.xy, frame.crs, setting.region.crs)
+        return cls(guarantee, setting, tracks, np.ascontiguousarray(moved), eps)
+
+    def __repr__(self) -> str:
+        return f"<Reader of {len(self.xy):,} reports of {self.guarantee.method}>"
+
+    @property
+    def region(self) -> Region:
+        """The public region."""
+        return self.setting.region
+
+    @property
+    def rounding(self) -> Rounding | None:
+        """The places of the release."""
+        return self.setting.rounding
+
+    @property
+    def channel(self) -> Channel:
+        """The method bound to its public things."""
+        return self.setting.channel
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Where each trajectory begins, and the number of reports at the end."""
+        return cast(np.ndarray, self.tracks.offsets)
+
+    @property
+    def metres(self) -> float:
+        """How many metres a unit of the working CRS has; in degrees, those of one at the equator."""
+        if self.region.domain.in_degrees:
+            return 111_320.0
+        return float(self.region.crs.axis_info[0].unit_conversion_factor)
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """The distinct epsilons of reports."""
+        return np.unique(self.eps)
+
+    @cached_property
+    def times(self) -> np.ndarray | None:
+        """The time of each report in seconds, as far as it is known: numbers count as seconds."""
+        own = self.tracks.times
+        if own is None:
+            return None
+        seconds = np.asarray(own, dtype=np.float64) / (1e9 if self._are_dates else 1.0)
+        rows = self.tracks.rows if self.tracks.geometry is not None else np.arange(len(self.xy))
+        number = np.cumsum(self.tracks.present) - 1
+        return seconds[number[rows]]
+
+    @cached_property
+    def _are_dates(self) -> bool:
+        return np.issubdtype(np.asarray(self.tracks.times).dtype, np.integer) and bool(
+            np.abs(np.asarray(self.tracks.times)).max(initial=0) > 1e12
+        )
+
+    @cached_property
+    def reports(self) -> Reports:
+        """The reports with the numbers of their places, if they are places."""
+        return self.channel.release.known(self.xy)
+
+    def resolution(self, eps: float | None = None) -> float:
+        """Return how wide the window of a report is, in units of the working CRS: what is smaller is blurred.
+
+        For a method without a window, twice the distance within which half of its reports fall, seen from the middle.
+        """
+        eps = float(self.levels[-1]) if eps is None else eps
+        domain = self.channel.domain
+        centre = np.array([self.region.domain.centre])
+        if self.channel.over == "places":
+            return 2 * self._typical_distance(eps)
+        points, weights = cast(Any, self.channel.method).quadrature(centre, eps, domain, 2**12, None)
+        away = self._distance(np.repeat(centre, points.shape[1], axis=0), points[0])
+        order = np.argsort(away)
+        half = away[order][np.searchsorted(np.cumsum(weights[order]), 0.5 * weights.sum())]
+        return float(min(2 * half, self.size))
+
+    def _typical_distance(self, eps: float) -> float:
+        points = cast(Rounding, self.rounding).places.sample(64)
+        which = np.arange(len(points))
+        reports = self.channel.sample(points[which], np.arange(len(which) + 1), eps, np.random.default_rng(0)).xy
+        return max(float(np.median(self._distance(points[which], reports))), self.size / MAX_SIDE)
+
+    def _distance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        away = self.region.domain.distance(a, b)
+        return away / self.metres if self.region.domain.in_degrees else away
+
+    @property
+    def size(self) -> float:
+        """The longer side of the region's box, in units of the working CRS."""
+        return float(np.ptp(np.reshape(self.region.domain.outline.bounds, (2, 2)), axis=0).max())
+
+    def states(self, *, cell: float | None = None, side: int | None = None) -> States:
+        """Return where locations may have been, in cells that are narrow beside a window.
+
+        Parameters
+        ----------
+        cell : float, optional
+            A width, in units of the working CRS, that cells should not exceed.
+        side : int, optional
+            How many cells there are along the longer side, whatever else.
+        """
+        domain = self.channel.domain
+        if self.channel.over == "places":
+            points = cast(Rounding, self.rounding).places
+            if points.count <= MAX_PLACES:
+                return PlaceStates(np.unique(points.sample(points.count), axis=0), domain.in_degrees)
+        if side is None:
+            wanted = self.size / (self.resolution() / PER_WINDOW)
+            side = int(np.clip(np.ceil(wanted), MIN_SIDE, MAX_SIDE))
+            side = side if cell is None else max(side, int(np.ceil(self.size / cell)))
+        low, high = np.reshape(domain.outline.bounds, (2, 2))
+        if has_grid(domain) and not domain.in_degrees:
+            corners = cast(Any, domain.chart).from_unit(np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]]))
+            sides = 2 * np.hypot(*(corners[1:] - corners[0]).T)
+        else:
+            sides = high - low
+        counts = np.maximum(np.rint(side * sides / sides.max()), 1).astype(int)
+        return CellStates(domain, (int(counts[0]), int(counts[1])))
+
+    def bins(self, states: States) -> Bins:
+        """Return what may have been reported, as finely as the states."""
+        release = self.channel.release
+        if release.places is not None:
+            return Places(release.places.count)
+        shape = states.shape if isinstance(states, CellStates) else (MAX_SIDE, MAX_SIDE)
+        return Cells(release, shape)
+
+    def observed(self, states: States) -> list[Observed]:
+        """Return how often each bin was reported, with each epsilon, and how likely it is from each state.
+
+        Of a method that looks back at most `SEQUENTIAL` reports are used, of trajectories from all over the release.
+        """
+        if self.channel.method.sequential:
+            rows = self._some_rows()
+            return [Observed(Dense(self.likelihood(states, rows)), np.ones(len(rows)))]
+        bins, levels = self.bins(states), self._rounded()
+        labels = bins.label(self.reports)
+        if levels.ndim == 0:
+            return [self._seen(states, bins, float(levels), labels)]
+        return [self._seen(states, bins, eps, labels[levels == eps]) for eps in np.unique(levels).tolist()]
+
+    def _seen(self, states: States, bins: Bins, eps: float, labels: np.ndarray) -> Observed:
+        return Observed(self._operator(states, bins, eps), np.bincount(labels, minlength=bins.count))
+
+    def _operator(self, states: States, bins: Bins, eps: float) -> Operator:
+        key = (id(states), eps)
+        if key not in self.kept:
+            self.kept[key] = (states, operator(self.channel, eps, states, bins))  # the states stay alive with it
+        return cast(Operator, self.kept[key][1])
+
+    def _rounded(self) -> np.ndarray:
+        """Return the epsilon of each report; rounded to few where each costs a table."""
+        eps = np.asarray(self.eps, dtype=np.float64)
+        if len(self.levels) <= MAX_LEVELS or self.channel.factors(float(self.levels[0])) is not None:
+            return eps
+        steps = max(1.0, (MAX_LEVELS - 1) / max(float(np.log2(self.levels[-1] / self.levels[0])), 1e-9))
+        return np.asarray(2 ** (np.rint(np.log2(eps) * steps) / steps))
+
+    def _some_rows(self) -> np.ndarray:
+        lengths = np.diff(self.offsets)
+        if lengths.sum() <= SEQUENTIAL:
+            return np.arange(len(self.xy))
+        every = np.arange(len(lengths)) % int(np.ceil(lengths.sum() / SEQUENTIAL)) == 0
+        return np.flatnonzero(np.repeat(every, lengths))[:SEQUENTIAL]
+
+    def likelihood(self, states: States, rows: np.ndarray) -> np.ndarray:
+        """Return how likely each of some reports is from each state, up to a factor for each report.
+
+        Parameters
+        ----------
+        rows : array of int
+            Which reports, counted trajectory after trajectory.
+        """
+        rows = np.asarray(rows)
+        found = np.empty((len(rows), states.count))
+        step = max(1, AT_ONCE // states.count)
+        for first in range(0, len(rows), step):
+            part = rows[first : first + step]
+            if self.channel.method.sequential:
+                found[first : first + step] = self._looking_back(states, part)
+            else:
+                found[first : first + step] = self._apart(states, part)
+        return found
+
+    def _apart(self, states: States, rows: np.ndarray) -> np.ndarray:
+        eps = np.broadcast_to(self._rounded(), len(self.xy))[rows]
+        found = np.empty((len(rows), states.count))
+        for level in np.unique(eps).tolist():
+            own = np.flatnonzero(eps == level)
+            found[own] = self._with_eps(states, rows[own], level)
+        return found
+
+    def _with_eps(self, states: States, rows: np.ndarray, eps: float) -> np.ndarray:
+        """Return likelihoods by the exact place of a report where its law is a product, otherwise by its bin."""
+        channel = self.channel
+        grid = isinstance(states, CellStates) and has_grid(channel.domain) and is_plain(channel)
+        factors = channel.factors(eps) if grid else None
+        if factors is not None and not any(axis.has_atoms for pair in factors for axis in pair):
+            cells = cast(CellStates, states)
+            unit = np.clip(cells.chart.to_unit(self.xy[rows]), 0, 1)
+            terms = [
+                (first.at(unit[:, 0], cells.shape[0]), second.at(unit[:, 1], cells.shape[1]))
+                for first, second in factors
+            ]
+            return outer(terms, cells.index)
+        bins = self.bins(states)
+        some = Reports(self.xy[rows], None if self.reports.which is None else self.reports.which[rows])
+        labels, which = np.unique(bins.label(some), return_inverse=True)
+        return self._operator(states, bins, eps).rows(labels)[which.reshape(-1)]
+
+    def _looking_back(self, states: States, rows: np.ndarray) -> np.ndarray:
+        """Return likelihoods of reports each of which was seen from the one before it."""
+        secrets, _, _ = states.secrets(1)
+        eps = np.broadcast_to(self.eps, len(self.xy))
+        begins = set(self.offsets[:-1].tolist())
+        found = np.empty((len(rows), states.count))
+        for number, row in enumerate(rows.tolist()):
+            before = None if row in begins else self.xy[row - 1]
+            found[number] = self.channel.density(
+                self.xy[row : row + 1], secrets, eps=float(eps[row]), before=before, nodes=256
+            )[:, 0]
+        return found
+
+    def trajectories(self) -> Iterator[slice]:
+        """Yield the reports of each trajectory."""
+        for first, last in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True):
+            yield slice(first, last)
+
+
+def _request(guarantee: Guarantee) -> Request:
+    """Return as much of the request as decides how locations are grouped and which epsilon each has."""
+    eps: Any = guarantee.epsilon if guarantee.column is None else guarantee.column
+    allocation: Any = guarantee.allocation
+    return Request.of(
+        eps,
+        trajectory=guarantee.trajectory,
+        time=guarantee.time,
+        unit=guarantee.unit,
+        allocation=allocation if isinstance(allocation, str) else tuple(allocation),
+    )
