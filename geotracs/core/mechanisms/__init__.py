@@ -8,6 +8,7 @@ from geotracs.core.mechanisms.exponential import Exponential
 from geotracs.core.mechanisms.krr import RandomizedResponse
 from geotracs.core.mechanisms.lattice_noise import LatticeNoise
 from geotracs.core.mechanisms.metric_noise import MetricNoise
+from geotracs.core.mechanisms.oue import UnaryEncoding
 from geotracs.core.mechanisms.piecewise import Piecewise
 from geotracs.core.mechanisms.pm import PM
 from geotracs.core.mechanisms.purkayastha import Purkayastha
@@ -33,7 +34,7 @@ CONTINUOUS: tuple[type[Continuous], ...] = (
     Purkayastha,
     SDDLaplace,
 )
-FINITE: tuple[type[Finite], ...] = (RandomizedResponse, Subset, Exponential, Staircase)
+FINITE: tuple[type[Finite], ...] = (RandomizedResponse, Subset, Exponential, Staircase, UnaryEncoding)
 """All mechanisms: each of them satisfies its protocol, which mypy checks here."""
 
 __all__ = [
@@ -59,5 +60,6 @@ __all__ = [
     "Subset",
     "TruncatedGaussian",
     "TruncatedLaplace",
+    "UnaryEncoding",
     "Window",
 ]

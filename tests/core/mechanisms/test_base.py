@@ -28,6 +28,7 @@ from geotracs.core.mechanisms import (
     Subset,
     TruncatedGaussian,
     TruncatedLaplace,
+    UnaryEncoding,
     Window,
 )
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, threshold
@@ -66,7 +67,10 @@ OVER_THINGS = {
     "subset": (Subset(1.5, 2, 4), np.array([1, 2])),
     "exponential": (Exponential(2.0, 5.0), AWAY[2]),
     "staircase": (Staircase(1.0, Stairs(lambda r, c: GROUPS[np.ix_(r, c)], count=4, groups=3)), GROUPS[2]),
+    "oue": (UnaryEncoding(1.5, 2), 1),
 }
+BY_NUMBER = ("krr", "subset", "oue")
+"""Mechanisms that take a secret as its number, or the numbers of its neighbourhood."""
 
 
 def test_every_mechanism_is_here():
@@ -90,13 +94,14 @@ def test_expected_error_is_the_mean_of_many_draws(name):
 def test_draws_follow_the_pmf_and_costs_are_weighed_by_it(name):
     """Chi-squared over the four things, with a false alarm in a million."""
     mechanism, x = OVER_THINGS[name]
-    pmf = mechanism.pmf(x if name in ("krr", "subset") else x[None]).ravel()
-    secrets = np.full(N, x) if name == "krr" else Seen(x[None], np.zeros(N, dtype=int))
+    pmf = mechanism.pmf(x if name in BY_NUMBER else x[None]).ravel()
+    secrets = Seen(x[None], np.zeros(N, dtype=int)) if np.ndim(x) else np.full(N, x)
     reports = mechanism.apply(secrets, mechanism.draw(N, np.random.default_rng(2)))
+    reports = reports @ [1, 2] if name == "oue" else reports  # its reports are the four sets of two values
     counts = np.bincount(reports, minlength=4)
     assert pmf.sum() == pytest.approx(1, abs=1e-12)
     assert np.sum((counts - N * pmf) ** 2 / (N * pmf)) < chi2.isf(FALSE_ALARM, 3)
-    given = x if name in ("krr", "subset") else x[None]
+    given = x if name in BY_NUMBER else x[None]
     assert np.ravel(mechanism.expected_error(given, AWAY[2])) == pytest.approx(pmf @ AWAY[2])
 
 
