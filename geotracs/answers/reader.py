@@ -55,6 +55,8 @@ class Reader:
         Reports in the working CRS.
     eps : float, or array of shape (n,)
         Epsilon of each report.
+    times : array of shape (n,), or None
+        The time of each report in seconds; numbers in the time column count as seconds.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Reader:
     tracks: frames.Tracks
     xy: np.ndarray
     eps: float | np.ndarray
+    times: np.ndarray | None = None
     kept: dict[Any, Any] = field(default_factory=dict)
     """Operators that were made already."""
 
@@ -119,7 +122,8 @@ class Reader:
             guarantee, frame.crs, levels, domain=domain, round_to=round_to, prior=prior, weight=weight
         )
         moved = crs_.transform(tracks.xy, frame.crs, setting.region.crs)
-        return cls(guarantee, setting, tracks, np.ascontiguousarray(moved), eps)
+        times = None if request.time is None else frames.seconds(frame, request.time)[tracks.rows]
+        return cls(guarantee, setting, tracks, np.ascontiguousarray(moved), eps, times)
 
     def __repr__(self) -> str:
         return f"<Reader of {len(self.xy):,} reports of {self.guarantee.method}>"
@@ -155,23 +159,6 @@ class Reader:
     def levels(self) -> np.ndarray:
         """The distinct epsilons of reports."""
         return np.unique(self.eps)
-
-    @cached_property
-    def times(self) -> np.ndarray | None:
-        """The time of each report in seconds, as far as it is known: numbers count as seconds."""
-        own = self.tracks.times
-        if own is None:
-            return None
-        seconds = np.asarray(own, dtype=np.float64) / (1e9 if self._are_dates else 1.0)
-        rows = self.tracks.rows if self.tracks.geometry is not None else np.arange(len(self.xy))
-        number = np.cumsum(self.tracks.present) - 1
-        return seconds[number[rows]]
-
-    @cached_property
-    def _are_dates(self) -> bool:
-        return np.issubdtype(np.asarray(self.tracks.times).dtype, np.integer) and bool(
-            np.abs(np.asarray(self.tracks.times)).max(initial=0) > 1e12
-        )
 
     @cached_property
     def reports(self) -> Reports:

@@ -346,6 +346,22 @@ def times(gdf: gpd.GeoDataFrame, time: str) -> np.ndarray:
     return column.to_numpy() if pd.api.types.is_numeric_dtype(column) else column.astype("int64").to_numpy()
 
 
+def seconds(gdf: pd.DataFrame, time: str) -> np.ndarray:
+    """Return the time column in seconds: numbers as they are, durations, and dates since 1970.
+
+    >>> dates = pd.DataFrame({"t": pd.to_datetime(["1970-01-01 00:01", "1970-01-01 00:02"]).as_unit("us")})
+    >>> seconds(dates, "t").tolist()
+    [60.0, 120.0]
+    """
+    numbers, column = times(gdf, time), gdf[time]
+    if pd.api.types.is_numeric_dtype(column):
+        return numbers.astype(np.float64)
+    if not pd.api.types.is_timedelta64_dtype(column):
+        column = _parsed(column, time)
+        column = column - pd.Timestamp(0, tz=column.dt.tz)
+    return column.dt.total_seconds().to_numpy()
+
+
 def _parsed(column: pd.Series, time: str) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(column):
         return column

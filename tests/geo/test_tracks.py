@@ -47,3 +47,21 @@ def test_every_location_is_in_one_trajectory(tracks):
     assert read.lengths.tolist() == [20, 20, 20]
     assert np.array_equal(np.sort(read.order), np.arange(60))
     assert np.array_equal(read.in_frame_order(read.xy), shapely.get_coordinates(tracks.geometry.values))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.dt.as_unit("ns"),
+        lambda t: t.dt.as_unit("us"),
+        lambda t: t.dt.as_unit("s").dt.tz_localize("Asia/Tokyo"),
+        lambda t: t.astype(str),
+        lambda t: t - t.min(),
+        lambda t: (t - t.min()).dt.as_unit("s"),
+        lambda t: (t - t.min()).dt.total_seconds(),
+    ],
+)
+def test_times_in_seconds_whatever_they_are(tracks, change):
+    frame = tracks.sort_values(["person", "t"])
+    found = geotracs.geo.tracks.seconds(frame.assign(t=change(frame["t"])), "t")
+    assert np.diff(found[:20]).tolist() == [60.0] * 19
