@@ -66,7 +66,9 @@ TESTED_IN = {
     "core/methods/book_cache": "core/methods/test_codebooks",
     "core/methods/convex_weights": "core/methods/test_weight_fit",
     "core/methods/noise": "core/methods/test_geo_ind",
+    "core/methods/on_region": "core/methods/test_density",
     "core/methods/optimal": "core/methods/test_codebooks",
+    "core/methods/over_places": "core/methods/test_density",
     "core/methods/released": "core/methods/test_density",
     "core/methods/spaces": "core/methods/test_codebooks",
     **{f"core/optimum/{name}": "core/test_optimum" for name in (
