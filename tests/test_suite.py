@@ -53,7 +53,6 @@ TESTED_IN = {
     "core/charts/polar": "core/methods/test_product",
     "core/charts/transport": "core/domains/test_transport",
     "core/mechanisms/__init__": "core/mechanisms/test_base",
-    "core/mechanisms/enlarged": "core/mechanisms/test_pm",
     "core/mechanisms/stepped": "core/mechanisms/test_steps",
     "core/mechanisms/unit": "core/mechanisms/test_named",
     "core/domains/disc": "geo/test_region",
