@@ -9,10 +9,12 @@ import numpy as np
 from geotracs.answers.states import cells_in, grid_chart
 from geotracs.core.charts.base import Chart
 from geotracs.core.methods import Reports
-from geotracs.core.methods.released import PIECES, Release
+from geotracs.core.methods.released import Release
 
 ON_BORDER = 3e-6
 """How far from the border, as a part of the region's size, a release counts as projected to it: files round digits."""
+
+MAX_PIECES = 512
 
 
 class Bins(Protocol):
@@ -41,7 +43,15 @@ class Cells:
     @property
     def count(self) -> int:
         """How many there are."""
-        return self.shape[0] * self.shape[1] + (0 if self.release.border is None else PIECES)
+        return self.shape[0] * self.shape[1] + self.pieces
+
+    @cached_property
+    def pieces(self) -> int:
+        """How many pieces the border has, if reports are projected to it: as long as a cell is wide, or so."""
+        if self.release.border is None:
+            return 0
+        size = np.ptp(np.reshape(self.release.domain.outline.bounds, (2, 2)), axis=0).max()
+        return int(np.clip(self.release.border.length / size * max(self.shape), 4, MAX_PIECES))
 
     def label(self, reports: Reports) -> np.ndarray:
         """Return the cell, or after all cells the piece of the border."""
@@ -52,8 +62,8 @@ class Cells:
             size = np.ptp(np.reshape(self.release.domain.outline.bounds, (2, 2)), axis=0).max()
             near = np.flatnonzero(~border.surely_covers(xy))
             near = near[border.distance(xy[near]) <= ON_BORDER * size]
-            piece = (border.position(xy[near]) / border.length * PIECES).astype(np.int64)
-            found[near] = self.shape[0] * self.shape[1] + np.clip(piece, 0, PIECES - 1)
+            piece = (border.position(xy[near]) / border.length * self.pieces).astype(np.int64)
+            found[near] = self.shape[0] * self.shape[1] + np.clip(piece, 0, self.pieces - 1)
         return found
 
 

@@ -8,13 +8,15 @@ from typing import Any, cast
 import geopandas as gpd
 import numpy as np
 
+import geotracs.answers.bins as bins_
 import geotracs.core.digest as digest
 import geotracs.geo.crs as crs_
 import geotracs.geo.tracks as frames
 import geotracs.release.again as again
 import geotracs.release.budgets as budgets
-from geotracs.answers.bins import Bins, Cells, Places
+from geotracs.answers.bins import Bins
 from geotracs.answers.operators import Dense, Observed, Operator, outer
+from geotracs.answers.preimages import Preimages
 from geotracs.answers.states import CellStates, PlaceStates, States, has_grid
 from geotracs.answers.tables import is_plain, operator
 from geotracs.core.guarantee import Guarantee
@@ -35,8 +37,9 @@ MAX_LEVELS = 24
 """Where a channel is not a product of small tables, no more epsilons than this have tables of their own."""
 AT_ONCE = 2**22
 """How many likelihoods are computed at a time."""
-SEQUENTIAL = 10_000
-"""Of a method that looks back, at most so many reports are used: each has a likelihood of its own."""
+SEQUENTIAL, MOVED, PLACES = 10_000, 2_000, 300
+"""Of a method that looks back, at most so many reports are used, since each has a likelihood of its own: fewer where
+reports were moved, and over places."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,7 +216,8 @@ class Reader:
                 return PlaceStates(np.unique(points.sample(points.count), axis=0), domain.in_degrees)
         if side is None:
             wanted = self.size / (self.resolution() / PER_WINDOW)
-            side = int(np.clip(np.ceil(wanted), MIN_SIDE, MAX_SIDE))
+            product = has_grid(domain) and self.channel.factors(float(self.levels[0])) is not None
+            side = int(np.clip(np.ceil(wanted), MIN_SIDE, MAX_SIDE if product else MAX_SIDE // 2))
             side = side if cell is None else max(side, int(np.ceil(self.size / cell)))
         low, high = np.reshape(domain.outline.bounds, (2, 2))
         if has_grid(domain) and not domain.in_degrees:
@@ -228,9 +232,9 @@ class Reader:
         """Return what may have been reported, as finely as the states."""
         release = self.channel.release
         if release.places is not None:
-            return Places(release.places.count)
+            return bins_.Places(release.places.count)
         shape = states.shape if isinstance(states, CellStates) else (MAX_SIDE, MAX_SIDE)
-        return Cells(release, shape)
+        return bins_.Cells(release, shape)
 
     def observed(self, states: States) -> list[Observed]:
         """Return how often each bin was reported, with each epsilon, and how likely it is from each state.
@@ -265,10 +269,11 @@ class Reader:
 
     def _some_rows(self) -> np.ndarray:
         lengths = np.diff(self.offsets)
-        if lengths.sum() <= SEQUENTIAL:
+        most = PLACES if self.channel.over == "places" else SEQUENTIAL if is_plain(self.channel) else MOVED
+        if lengths.sum() <= most:
             return np.arange(len(self.xy))
-        every = np.arange(len(lengths)) % int(np.ceil(lengths.sum() / SEQUENTIAL)) == 0
-        return np.flatnonzero(np.repeat(every, lengths))[:SEQUENTIAL]
+        every = np.arange(len(lengths)) % int(np.ceil(lengths.sum() / most)) == 0
+        return np.flatnonzero(np.repeat(every, lengths))[:most]
 
     def likelihood(self, states: States, rows: np.ndarray) -> np.ndarray:
         """Return how likely each of some reports is from each state, up to a factor for each report.
@@ -319,14 +324,25 @@ class Reader:
         """Return likelihoods of reports each of which was seen from the one before it."""
         secrets, _, _ = states.secrets(1)
         eps = np.broadcast_to(self.eps, len(self.xy))
-        begins = set(self.offsets[:-1].tolist())
         found = np.empty((len(rows), states.count))
+        begins = np.isin(rows, self.offsets[:-1])
+        if self.channel.over == "places":
+            for number, row in enumerate(rows.tolist()):
+                before = None if begins[number] else self.xy[row - 1]
+                now = self.xy[row : row + 1]
+                found[number] = self.channel.density(now, secrets, eps=float(eps[row]), before=before)[:, 0]
+            return found
+        labels, draws = self._drawn
         for number, row in enumerate(rows.tolist()):
-            before = None if row in begins else self.xy[row - 1]
-            found[number] = self.channel.density(
-                self.xy[row : row + 1], secrets, eps=float(eps[row]), before=before, nodes=256
-            )[:, 0]
+            earlier = None if begins[number] else (int(labels[row - 1]), self.xy[row - 1])
+            found[number] = draws.likelihood((int(labels[row]), self.xy[row]), earlier, secrets, float(eps[row]))
         return found
+
+    @cached_property
+    def _drawn(self) -> tuple[np.ndarray, Preimages]:
+        """The bin of each report that stands for several draws, and what these are."""
+        draws = Preimages(self.channel, self.bins(self.states()), float(np.median(self.eps)))
+        return draws.label(self.reports), draws
 
     def trajectories(self) -> Iterator[slice]:
         """Yield the reports of each trajectory."""

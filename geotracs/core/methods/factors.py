@@ -69,9 +69,22 @@ class Cover:
     has_atoms: bool = False
 
     def table(self, bins: int, states: int) -> np.ndarray:
-        """Return the mass in each bin."""
-        y = (np.arange(bins * NODES) + 0.5) / (bins * NODES)
-        return self.at(y, states).reshape(bins, NODES, states).mean(axis=1) / bins
+        """Return the mass in each bin: what `at` says, integrated exactly."""
+        begin, y = np.arange(states) / states, np.arange(bins + 1) / bins
+        if self.periodic:
+            ramps = sum(
+                _square(y[:, None] + sign * self.width / 2 + shift - at) * sign * part
+                for sign in (1, -1)
+                for shift in (-1.0, 0.0, 1.0)
+                for at, part in ((begin, 1), (begin + 1 / states, -1))
+            )
+            return self.height * states * np.diff(np.asarray(ramps), axis=0)
+        end, half = begin + 1 / states, self.width / 2
+        rising, falling = np.minimum(y, 1 - self.width)[:, None], np.maximum(y, self.width)[:, None]
+        covered = _square(rising + half - begin) - _square(rising + half - end)
+        covered = covered + np.maximum(y - (1 - self.width), 0)[:, None] / states  # all windows end at 1
+        passed = _square(falling - half - begin) - _square(falling - half - end)
+        return self.height * states * np.diff(covered - passed, axis=0)
 
     def at(self, y: np.ndarray, states: int) -> np.ndarray:
         """Return the height times the part of each cell whose windows cover the report."""
@@ -131,6 +144,11 @@ class Law:
         secrets = _nodes(states)
         heights = self.mechanism.density(np.clip(y, 0, 1)[:, None], secrets[None, :])
         return heights.reshape(len(y), states, NODES).mean(axis=2)
+
+
+def _square(x: np.ndarray) -> np.ndarray:
+    """Return the integral of what exceeds 0."""
+    return np.maximum(x, 0.0) ** 2 / 2
 
 
 def _nodes(states: int) -> np.ndarray:

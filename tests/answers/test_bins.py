@@ -1,0 +1,25 @@
+import numpy as np
+import shapely
+
+from geotracs.answers.bins import Cells, Places
+from geotracs.core.domains import Polygon, Rectangle
+from geotracs.core.methods import Reports
+from geotracs.core.methods.released import Release
+
+CORNER = Polygon(shapely.Polygon([(0, 0), (20, 0), (20, 8), (8, 8), (8, 20), (0, 20)]))
+
+
+def test_reports_on_a_border_have_bins_of_their_own_even_if_a_file_rounded_them():
+    bins = Cells(Release(CORNER), (10, 10))
+    inside, border = np.array([[5.0, 5.0], [19.0, 1.0]]), np.array([[20.0, 4.0], [14.0, 8.0 + 2e-5]])
+    assert (bins.label(Reports(inside, None)) < 100).all()
+    assert (bins.label(Reports(border, None)) >= 100).all()
+    assert bins.label(Reports(border, None)).max() < bins.count
+
+
+def test_a_rectangle_has_cells_only():
+    assert Cells(Release(Rectangle(0, 0, 1, 1)), (10, 10)).count == 100
+
+
+def test_places_are_their_own_bins():
+    assert Places(4).label(Reports(np.zeros((2, 2)), np.array([3, 1]))).tolist() == [3, 1]
