@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -255,10 +256,11 @@ def test_never_overwrites_unasked(run, source, tmp_path):
 
 
 def test_options_stand_for_arguments_that_messages_name():
-    """An entry whose words no message says any more would translate nothing."""
+    """An entry whose words no message says any more would translate nothing, and no other names an option."""
     modules = Path(geotracs.__file__).parent.rglob("*.py")
     source = "".join(path.read_text() for path in modules if path.parent.name != "cli")
     assert [argument for argument in cli.OPTIONS if argument not in source] == []
+    assert re.findall(r"--[a-z{]\S*", source) == []
 
 
 def test_private_values_of_a_bad_csv_are_not_printed(run, tmp_path):

@@ -53,7 +53,6 @@ TESTED_IN = {
     "core/charts/polar": "core/methods/test_product",
     "core/charts/transport": "core/domains/test_transport",
     "core/mechanisms/__init__": "core/mechanisms/test_base",
-    "core/mechanisms/enlarged": "core/mechanisms/test_pm",
     "core/mechanisms/stepped": "core/mechanisms/test_steps",
     "core/mechanisms/unit": "core/mechanisms/test_named",
     "core/domains/disc": "geo/test_region",
@@ -66,7 +65,9 @@ TESTED_IN = {
     "core/methods/book_cache": "core/methods/test_codebooks",
     "core/methods/convex_weights": "core/methods/test_weight_fit",
     "core/methods/noise": "core/methods/test_geo_ind",
+    "core/methods/on_region": "core/methods/test_density",
     "core/methods/optimal": "core/methods/test_codebooks",
+    "core/methods/over_places": "core/methods/test_density",
     "core/methods/released": "core/methods/test_density",
     "core/methods/spaces": "core/methods/test_codebooks",
     **{f"core/optimum/{name}": "core/test_optimum" for name in (

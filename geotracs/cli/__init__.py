@@ -35,6 +35,7 @@ OPTIONS = {
     "temporary=...": "--temporary FOLDER",
     "domain=(xmin, ymin, xmax, ymax)": "--domain xmin,ymin,xmax,ymax",
     "gdf.set_crs('EPSG:4326')": "--input-crs EPSG:4326",
+    'x="..." and y="..."': "--x and --y",
     'input_crs="EPSG:32654" (`crs` of `files.read`)': "--input-crs EPSG:32654",
 }
 """How messages of the library name arguments, and the options that stand for them on the command line."""

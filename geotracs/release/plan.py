@@ -25,6 +25,7 @@ import geotracs.geo.tracks as frames
 import geotracs.release.blocks as blocks
 import geotracs.release.budgets as budgets_
 import geotracs.release.engine as engine
+import geotracs.release.outside as outside
 import geotracs.release.steps as steps
 from geotracs.core.digest import Digest
 from geotracs.core.domains import Domain
@@ -159,7 +160,7 @@ class Plan:
             workers=workers,
         )
         if self.outside == "raise" and n_outside:
-            raise DomainError(_outside(xy, self._region, n_outside))
+            raise DomainError(outside.message(xy, self._region, n_outside))
         added = None
         if self.added and not tracks.are_lines:
             added = pd.DataFrame(columns=self.added)
@@ -352,37 +353,6 @@ def _levels(request: Request, lengths: np.ndarray) -> float | np.ndarray:
     if request.unit == "location":
         return eps
     return np.unique(budget.even_share(eps, np.unique(lengths[lengths > 0])))
-
-
-def _outside(xy: np.ndarray, region: regions.Region, n_outside: int) -> str:
-    return (
-        f"{n_outside} of {len(xy)} locations lie outside the domain. {_why_outside(xy, region, n_outside)}Give a "
-        'larger public region, or outside="clip" to move them to its border.'
-    )
-
-
-def _why_outside(xy: np.ndarray, region: regions.Region, n_outside: int) -> str:
-    """Guess what is wrong when no location is inside: swapped axes, or another hemisphere."""
-    if n_outside < len(xy):
-        return ""
-    swapped = xy[:, ::-1]
-    if region.contains(swapped, region.enter(swapped)).mean() > 0.5:
-        return "With x and y swapped most would lie inside: check the order of the axes. "
-    if region.shape is None or region.data_crs.geodetic_crs is None:
-        return ""
-    west, south, east, north = region.shape.bounds
-    if not region.data_crs.is_geographic and -180 <= west < east <= 360 and -90 <= south < north <= 90:
-        return "Its bounds look like degrees, but a bounding box or geometry is taken to be in the CRS of the data. "
-    degrees = crs_.in_degrees(region.data_crs)
-    centre = np.array([region.shape.centroid.coords[0][:2]])
-    there, here = (crs_.transform(points, region.data_crs, degrees) for points in (centre, xy))
-    for axis, names in ((1, ("southern", "northern")), (0, ("western", "eastern"))):
-        signs = np.sign(here[:, axis])
-        if np.all(signs == signs[0]) and signs[0] * there[0, axis] < 0:
-            return (
-                f"The domain lies in the {names[int(there[0, axis] > 0)]} hemisphere and all locations in the other. "
-            )
-    return ""
 
 
 def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:

@@ -68,7 +68,7 @@ def test_bad_files(private, tmp_path):
 
     with pytest.raises(InputError, match="There is no file"):
         files.read(tmp_path / "nope.gpkg")
-    with pytest.raises(InputError, match="no column that looks like x; name it with --x"):
+    with pytest.raises(InputError, match="no column that looks like x; name both coordinates with x="):
         files.read(csv(a=[1.0], b=[2.0]))
     with pytest.raises(InputError, match="does not say its CRS"):
         files.read(csv(x=[1.0], y=[2.0]))

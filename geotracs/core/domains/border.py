@@ -2,16 +2,11 @@
 
 import numpy as np
 import shapely
-from scipy.spatial import cKDTree
 from shapely.geometry.base import BaseGeometry
 
 SIDE = 256
 """Cells along each side of the grid that decides most containments without looking at the border."""
 OUTSIDE, INSIDE, BORDER = 0, 1, 2
-PIECE = 1e-4
-"""Length of the pieces into which the border is cut, as a part of the polygon's size."""
-TRIED = 8
-"""How many pieces are tried for each point: the nearest by their middles."""
 FAR = 1e9
 """Farther away than this many times the polygon's size a point counts as being there, in its direction."""
 NUDGE = 1e-11
@@ -29,13 +24,6 @@ class Border:
     hair : float
         How far inside the border a point is moved.
 
-    Notes
-    -----
-    The nearest point of the border is found to within a millionth of the polygon's size, or half a piece beside a dense
-    cluster of much shorter edges. Let h be the length of the pieces and d the distance of a point. Along a straight
-    border the middles of the pieces are about ``d + s²/2d`` away for s = 0, h, 2h ... to both sides, so that the
-    nearest piece is among the TRIED ones when d < 16 h; beyond that another is farther by at most ``h²/8d < h/128``.
-
     Examples
     --------
     >>> border = Border(shapely.box(0, 0, 2, 1))
@@ -52,12 +40,11 @@ class Border:
         self._size = np.array(geometry.bounds[2:]) - self._low
         self.grid = self._classified()
         self.hair = NUDGE * self._size.max() + 1e-15 * np.abs(geometry.bounds).max()
-        cut = [pieces(ring) for ring in rings(shapely.segmentize(geometry, PIECE * self._size.max()))]
         self._begin, self._along, self._inwards, self._at_begin, self._at_end = map(
-            np.concatenate, zip(*cut, strict=True)
+            np.concatenate, zip(*map(edges, rings(geometry)), strict=True)
         )
         self._ends = np.cumsum(np.hypot(*self._along.T))
-        self._tree = cKDTree(self._begin + self._along / 2)
+        self._tree = shapely.STRtree(segments(self._begin, self._along))
 
     def covers(self, xy: np.ndarray) -> np.ndarray:
         """Return which points are inside or on the border."""
@@ -97,8 +84,8 @@ class Border:
 
     def position(self, xy: np.ndarray) -> np.ndarray:
         """Return how far along the border, ring after ring, the nearest point of it lies."""
-        piece, part = self._nearest_piece(xy)
-        return self._ends[piece] + (part - 1) * np.hypot(*self._along[piece].T)
+        edge, part = self._nearest_edge(xy)
+        return self._ends[edge] + (part - 1) * np.hypot(*self._along[edge].T)
 
     def distance(self, xy: np.ndarray) -> np.ndarray:
         """Return the distance to the border."""
@@ -106,27 +93,18 @@ class Border:
 
     def _nearest(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest point of the border, and which way is inwards there."""
-        piece, part = self._nearest_piece(xy)
-        inwards = np.where((part == 0)[:, None], self._at_begin[piece], self._inwards[piece])
-        inwards = np.where((part == 1)[:, None], self._at_end[piece], inwards)
-        return self._begin[piece] + part[:, None] * self._along[piece], inwards
+        edge, part = self._nearest_edge(xy)
+        inwards = np.where((part == 0)[:, None], self._at_begin[edge], self._inwards[edge])
+        inwards = np.where((part == 1)[:, None], self._at_end[edge], inwards)
+        return self._begin[edge] + part[:, None] * self._along[edge], inwards
 
-    def _nearest_piece(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest piece of the border, and which part of it lies before its nearest point."""
+    def _nearest_edge(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest edge of the border, and which part of it lies before its nearest point."""
         xy = np.clip(xy, self._low - FAR * self._size, self._low + FAR * self._size)  # or squares would overflow
-        k = min(TRIED, self._tree.n)
-        tried = self._tree.query(xy, k=k, workers=-1)[1].reshape(len(xy), k)
-        best = np.full(len(xy), np.inf)
-        piece, part = np.empty(len(xy), dtype=np.int64), np.empty(len(xy))
-        for candidate in tried.T:
-            along = self._along[candidate]
-            offset = xy - self._begin[candidate]
-            length = np.maximum(along[:, 0] ** 2 + along[:, 1] ** 2, np.finfo(float).tiny)
-            at = np.clip((offset[:, 0] * along[:, 0] + offset[:, 1] * along[:, 1]) / length, 0, 1)
-            square = (offset[:, 0] - at * along[:, 0]) ** 2 + (offset[:, 1] - at * along[:, 1]) ** 2
-            nearer = square < best
-            best[nearer], piece[nearer], part[nearer] = square[nearer], candidate[nearer], at[nearer]
-        return piece, part
+        edge = np.asarray(self._tree.nearest(shapely.points(xy)))
+        offset, along = xy - self._begin[edge], self._along[edge]
+        length = np.maximum(along[:, 0] ** 2 + along[:, 1] ** 2, np.finfo(float).tiny)
+        return edge, np.clip((offset[:, 0] * along[:, 0] + offset[:, 1] * along[:, 1]) / length, 0, 1)
 
     def _kinds(self, xy: np.ndarray) -> np.ndarray:
         """Return what the grid says of each point."""
@@ -165,8 +143,8 @@ def rings(geometry: BaseGeometry) -> list[np.ndarray]:
     return rings
 
 
-def pieces(ring: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the pieces of a ring: begin, vector, and the way inwards along it, at its begin and at its end."""
+def edges(ring: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the edges of a ring: begin, vector, and the way inwards along it, at its begin and at its end."""
     ring = ring[np.append(True, np.any(ring[1:] != ring[:-1], axis=1))]
     along = np.diff(ring, axis=0)
     inwards = np.column_stack([-along[:, 1], along[:, 0]]) / np.hypot(*along.T)[:, None]
@@ -174,3 +152,8 @@ def pieces(ring: np.ndarray) -> tuple[np.ndarray, ...]:
     length = np.hypot(*corner.T)[:, None]
     corner = np.where(length > 0, corner / np.where(length > 0, length, 1), inwards)
     return ring[:-1], along, inwards, corner, np.roll(corner, -1, axis=0)
+
+
+def segments(begin: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """Return edges as lines."""
+    return np.asarray(shapely.linestrings(np.stack([begin, begin + along], axis=1)))

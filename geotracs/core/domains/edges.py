@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import shapely
 
-from geotracs.core.domains.border import INSIDE, Border, pieces, rings
+from geotracs.core.domains.border import INSIDE, Border, edges, rings, segments
 
 SIDE = 128
 """Cells along each side of the grid over the rectangle in which the kernel works."""
@@ -51,18 +51,17 @@ def edges_of(border: Border, box: np.ndarray) -> Edges:
     """Return the edges of a polygon under a grid over the bounds of ``box``, the corners of where points can be.
 
     >>> corner = shapely.Polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)])
-    >>> edges = edges_of(Border(corner), np.array([[0.0, 0.0], [2.0, 2.0]]))
-    >>> len(edges.table), bool(np.all(np.diff(edges.begins)[edges.kinds == INSIDE] == 0))
+    >>> found = edges_of(Border(corner), np.array([[0.0, 0.0], [2.0, 2.0]]))
+    >>> len(found.table), bool(np.all(np.diff(found.begins)[found.kinds == INSIDE] == 0))
     (6, True)
     """
-    table = np.concatenate([np.column_stack(pieces(ring)) for ring in rings(border.geometry)])
+    table = np.concatenate([np.column_stack(edges(ring)) for ring in rings(border.geometry)])
     low, high = box.min(axis=0), box.max(axis=0)
     step = (high - low) / SIDE
     column, row = np.divmod(np.arange(SIDE * SIDE), SIDE)
     middle = low + (np.column_stack([column, row]) + 0.5) * step
     radius = np.hypot(*step) / 2 * (1 + 1e-9)
-    segments = np.asarray(shapely.linestrings(np.stack([table[:, :2], table[:, :2] + table[:, 2:4]], axis=1)))
-    counts, members, nearest = _candidates(segments, middle, radius)
+    counts, members, nearest = _candidates(segments(table[:, :2], table[:, 2:4]), middle, radius)
     inside = (nearest > radius) & shapely.contains_xy(border.geometry, middle[:, 0], middle[:, 1])
     keep = ~np.repeat(inside, counts)
     begins = np.concatenate([[0], np.cumsum(np.where(inside, 0, counts))]).astype(np.int64)
@@ -70,9 +69,9 @@ def edges_of(border: Border, box: np.ndarray) -> Edges:
     return Edges(low, 1 / step, kinds, begins, members[keep].astype(np.int32), table, float(border.hair))
 
 
-def _candidates(segments: np.ndarray, middle: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _candidates(lines: np.ndarray, middle: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return how many edges can be the nearest of a point in each cell, which, and how far the nearest is."""
-    tree = shapely.STRtree(segments)
+    tree = shapely.STRtree(lines)
     counts, members, nearest = [], [], []
     for first in range(0, len(middle), CELLS_AT_A_TIME):
         points = np.asarray(shapely.points(middle[first : first + CELLS_AT_A_TIME]))

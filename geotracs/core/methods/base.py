@@ -10,8 +10,10 @@ import shapely
 
 from geotracs.core.budget import LARGEST
 from geotracs.core.domains import Domain
-from geotracs.core.methods.channels import Channel, OnRegion, OverPlaces
+from geotracs.core.methods.channels import Channel
 from geotracs.core.methods.factors import Factors
+from geotracs.core.methods.on_region import OnRegion
+from geotracs.core.methods.over_places import OverPlaces
 from geotracs.core.methods.released import Release, ReportMap, Reports
 from geotracs.core.notions import PURE
 from geotracs.core.places import Places

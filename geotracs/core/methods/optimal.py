@@ -13,9 +13,10 @@ from geotracs.core.domains import Domain, Transport
 from geotracs.core.mechanisms.lattice import WORDS
 from geotracs.core.methods.base import Method
 from geotracs.core.methods.book import Book
-from geotracs.core.methods.channels import NODES, Channel, OnRegion, only_eps
+from geotracs.core.methods.channels import NODES, Channel, only_eps
 from geotracs.core.methods.codebooks import FORMAT, LARGEST, MAX_ROUNDS, Progress, level
 from geotracs.core.methods.joint import Joint
+from geotracs.core.methods.on_region import OnRegion
 from geotracs.core.methods.released import ReportMap
 from geotracs.core.methods.weighted_nearest import WeightedNearest
 from geotracs.core.places import Places

@@ -98,8 +98,8 @@ def _coordinate(table: pd.DataFrame, given: str | None, common: tuple[str, ...],
         if str(column).lower() == letter:
             return column, False
     raise InputError(
-        f"The CSV file has no column that looks like {letter}; name it with --{letter}. (Columns must be separated by "
-        "commas, or by tabs in a .tsv file.)"
+        f'The CSV file has no column that looks like {letter}; name both coordinates with x="..." and y="...". '
+        "(Columns must be separated by commas, or by tabs in a .tsv file.)"
     )
 
 

@@ -33,5 +33,15 @@ def test_nearest_inside_is_the_nearest_point_and_inside(name):
     assert distance == pytest.approx(shapely.distance(shape, shapely.points(xy)), abs=1e-7)
 
 
+def test_edges_of_very_different_lengths():
+    """The nearest one is found, be it far longer or shorter than its neighbours."""
+    rng, n = np.random.default_rng(0), 2000
+    angle, radius = np.sort(rng.uniform(0, 2 * np.pi, n)), 1 + 0.2 * np.cumsum(rng.normal(size=n)) / np.sqrt(n)
+    shape = shapely.Polygon((radius * [np.cos(angle), np.sin(angle)]).T).buffer(0)
+    xy = rng.uniform(-3, 3, (3000, 2))
+    expected = shapely.distance(shape.boundary, shapely.points(xy))
+    assert Border(shape).distance(xy) == pytest.approx(expected, abs=1e-12)
+
+
 def test_points_that_are_nowhere_are_not_covered():
     assert not Border(SHAPES["L"]).covers(np.array([[np.nan, 35.7], [np.inf, 35.7], [139.7, -np.inf]])).any()

@@ -36,7 +36,7 @@ def test_the_same_way_as_by_the_border(name, fit):
     outside = xy[~inside]
     away, least = (np.hypot(*(to - outside).T) for to in (moved[~inside], domain.border.nearest_inside(outside)))
     size = np.ptp(np.reshape(domain.geometry.bounds, (2, 2)), axis=0).max()
-    assert np.abs(away - least).max() < 2e-6 * size
+    assert np.abs(away - least).max() < 1e-9 * size
     assert (away - shapely.distance(domain.geometry, shapely.points(outside))).max() < 1e-9 * size
 
 

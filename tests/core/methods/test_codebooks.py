@@ -41,21 +41,10 @@ REGIONS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv(cache.FOLDER, str(tmp_path / "cache"))
-    book_cache.forget()
-    yield tmp_path / "cache"
-    book_cache.forget()
-
-
 @pytest.fixture
-def quick(monkeypatch):
-    """Fits that are rough, and a hundred times faster."""
-    for name, value in {
-        "FEW": 32, "MANY": 128, "FEWEST_STAND_INS": 256, "ROUNDS": 3, "TRIED": 1, "DISTANCES": 2**12,
-    }.items():  # fmt: skip
-        monkeypatch.setattr(codebooks, name, value)
+def own_cache(tmp_path, monkeypatch, quick):
+    monkeypatch.setenv(cache.FOLDER, str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 def exact_error(book, domain, eps):
@@ -223,7 +212,7 @@ def test_pickles_are_small(quick):
     assert np.array_equal(again.windows, book.windows)
 
 
-def test_a_fit_is_kept_in_memory_and_on_disk(quick, own_cache, monkeypatch):
+def test_a_fit_is_kept_in_memory_and_on_disk(own_cache, monkeypatch):
     told = []
     one = book_cache.book(SQUARE, 2.1, told.append)
     assert sum(told) == codebooks.MAX_ROUNDS
@@ -242,7 +231,7 @@ def test_a_fit_is_kept_in_memory_and_on_disk(quick, own_cache, monkeypatch):
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "foreign", "text", "other key", "pickle", "folder"])
-def test_a_damaged_file_is_fitted_again(quick, own_cache, damage):
+def test_a_damaged_file_is_fitted_again(own_cache, damage):
     one = book_cache.book(SQUARE, 2.0)
     (file,) = own_cache.iterdir()
     whole = file.read_bytes()
@@ -278,7 +267,7 @@ def test_what_a_file_says_is_checked(quick):
         assert book_cache.unpack(book_cache.pack(wrong)) is None, changed
 
 
-def test_without_a_cache_and_where_it_cannot_be_written(quick, own_cache, monkeypatch, tmp_path):
+def test_without_a_cache_and_where_it_cannot_be_written(own_cache, monkeypatch, tmp_path):
     monkeypatch.setenv(cache.FOLDER, "")
     assert cache.folder() is None
     one = book_cache.book(SQUARE, 2.0)
@@ -290,7 +279,7 @@ def test_without_a_cache_and_where_it_cannot_be_written(quick, own_cache, monkey
         assert book_cache.book(SQUARE, 2.0).digest == one.digest
 
 
-def test_a_write_that_fails_leaves_nothing_behind(quick, own_cache, monkeypatch):
+def test_a_write_that_fails_leaves_nothing_behind(own_cache, monkeypatch):
     def full(*_):
         raise OSError("no space left")
 

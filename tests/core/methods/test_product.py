@@ -89,6 +89,7 @@ def test_density_is_one_in_all_and_is_what_is_drawn(name, options, domain, at, e
         return 10 * row + column
 
     if recipe.sequential:  # it projects reports in its walk
+        xy, mass = xy[mass > 0], mass[mass > 0]
         domain.project_inside(xy)
     expected = np.bincount(cell(xy), mass, minlength=100)
     reports = draws(recipe, at, eps, domain)

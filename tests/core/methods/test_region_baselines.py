@@ -117,7 +117,7 @@ EXTREME = [699.99, 1e-300, 1e-9, 30.0, 100.0]
 
 @pytest.mark.parametrize("eps", EXTREME)
 @pytest.mark.parametrize("name", [name for name, m in methods.METHODS.items() if not issubclass(m, PlaceMethod)])
-def test_no_overflow_on_a_region(name, eps):
+def test_no_overflow_on_a_region(quick, name, eps):
     """At the ends of the epsilons, in metres: warnings are errors here. Then the density and the window."""
     method, offsets = methods.make(name), np.array([0, 1, 30, 100])
     triangle = Polygon(shapely.Polygon([(0, 0), (3e4, 0), (0, 4e4)]))
