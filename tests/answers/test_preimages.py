@@ -34,5 +34,5 @@ def test_what_was_moved_has_nearly_the_density_of_the_release(places):
     found = draws.likelihood((label, report), None, SECRETS, 4.0)
     exact = channel.density(report[None], SECRETS)[:, 0]
     found, exact = found / found.sum(), exact / exact.sum()
-    assert np.abs(found - exact).sum() < 0.15  # by few points, and the pieces of the border are longer
-    assert np.corrcoef(found, exact)[0, 1] > 0.95
+    assert np.abs(found - exact).sum() < (0.3 if places is None else 0.1)  # pieces of the border are longer here
+    assert np.corrcoef(found, exact)[0, 1] > 0.97
