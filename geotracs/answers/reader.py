@@ -146,6 +146,11 @@ class Reader:
         """The method bound to its public things."""
         return self.setting.channel
 
+    @cached_property
+    def total(self) -> int:
+        """How many reports there are."""
+        return len(self.xy)
+
     @property
     def offsets(self) -> np.ndarray:
         """Where each trajectory begins, and the number of reports at the end."""

@@ -54,6 +54,14 @@ def read(
     return base.geometries(frame, path, reading.crs)
 
 
+@sealed
+def record(path: str | Path, *, layer: str | None = None, allow_remote: bool = False) -> dict[str, Any]:
+    """Return the record of the release that a file holds, ``attrs["tracs"]``, without its rows; empty without one."""
+    path, suffix = located(path, allow_remote)
+    with told(path, "read"):
+        return format_of(path).record(path, Reading(layer or suffix, None, None, None, allow_remote))
+
+
 def open_source(
     path: str | Path,
     *,

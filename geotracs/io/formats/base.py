@@ -70,6 +70,10 @@ class Format(Protocol):
     def write(self, frame: gpd.GeoDataFrame, path: Path, writing: Writing) -> None:
         """Write a frame to a path where nothing is."""
 
+    def record(self, path: Path, reading: Reading) -> dict[str, Any]:
+        """Return ``attrs["tracs"]`` of a file, without reading its rows where that is possible; nothing if none."""
+        return dict(self.read(path, reading).attrs.get("tracs", {})) if self.keeps_record else {}
+
     def open(self, path: Path, reading: Reading) -> Source:
         """Return a file ready to be read in batches; by default it is read at once."""
         return held(geometries(self.read(path, reading), path, reading.crs), path)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import geopandas as gpd
 import pandas as pd
@@ -36,10 +37,16 @@ class Gdal(Format):
             layer = self.layer(path, reading.layer)
             frame = gpd.read_file(address(path), layer=layer, engine="pyogrio")
             self.check_all_read(path, len(frame))
-            stored = pyogrio.read_info(address(path), layer=layer).get("layer_metadata") or {}
-            if "tracs" in stored:
-                frame.attrs["tracs"] = json.loads(stored["tracs"])
+            stored = _stored(path, layer)
+            if stored:
+                frame.attrs["tracs"] = stored
         return frame
+
+    def record(self, path: Path, reading: Reading) -> dict[str, Any]:
+        """Return the record of a layer."""
+        with guard.quiet(path, remote=reading.allow_remote):
+            self.check(path)
+            return _stored(path, self.layer(path, reading.layer))
 
     def open(self, path: Path, reading: Reading) -> Source:
         """Return a layer ready to be read in batches."""
@@ -140,6 +147,13 @@ class _Layer(Source):
                 table = _with_times(table, schema) if self.as_text else table
                 yield streams.fitted(table.replace_schema_metadata(None), schema, self.path)
         self.format.check_all_read(self.path, rows)
+
+
+def _stored(path: Path, layer: str | None) -> dict[str, Any]:
+    """Return the record that a layer keeps; nothing if there is none."""
+    stored = pyogrio.read_info(address(path), layer=layer).get("layer_metadata") or {}
+    found = json.loads(stored["tracs"]) if "tracs" in stored else {}
+    return found if isinstance(found, dict) else {}
 
 
 def _open(kind: Gdal, path: Path, layer: str | None, reading: Reading) -> Source:

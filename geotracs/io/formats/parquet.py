@@ -50,6 +50,13 @@ class GeoParquet(Format):
             return parts[0]
         return pd.concat(parts, ignore_index=all(isinstance(part.index, pd.RangeIndex) for part in parts))
 
+    def record(self, path: Path, reading: Reading) -> dict[str, Any]:
+        """Return the record of a file, or of the first file of a folder, from its metadata."""
+        stored = pq.read_metadata(self.files(path)[0]).metadata or {}
+        about = json.loads(stored.get(b"PANDAS_ATTRS", b"{}"))
+        found = about.get("tracs", {}) if isinstance(about, dict) else {}
+        return found if isinstance(found, dict) else {}
+
     def open(self, path: Path, reading: Reading) -> Source:
         """Return a file or folder ready to be read in batches."""
         return _open(path, self.files(path), reading.crs)
