@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from geotracs.core.guarantee import Guarantee
+    from geotracs.views.maps.scene import Row
 
 
 class _Function:
@@ -117,6 +118,7 @@ class TracsAccessor:
             self,
             perturbed: gpd.GeoDataFrame | None = None,
             *,
+            truth: gpd.GeoDataFrame | None = None,
             view: str = "overlay",
             m: folium.Map | None = None,
             tiles: Any = ...,
@@ -136,13 +138,14 @@ class TracsAccessor:
             time: str | None = None,
             sample: int = ...,
             offline: bool = False,
-        ) -> folium.Map | DualMap:
+        ) -> folium.Map | DualMap | Row:
             """See `geotracs.views.maps.explore`."""
 
         def plot(
             self,
             perturbed: gpd.GeoDataFrame | None = None,
             *,
+            truth: gpd.GeoDataFrame | None = None,
             ax: "Axes | None" = None,
             trajectory: str | None = None,
             time: str | None = None,

@@ -100,8 +100,10 @@ TESTED_IN = {
     **{f"experiments/{name}": "test_experiments" for name in (
         "cities", "continuous", "discrete", "exact", "figures", "published", "report", "setups", "timing",
     )},
-    **{f"views/maps/{name}": "views/maps/test_explore" for name in ("layers", "over_time", "page", "sides", "window")},
-    **{f"views/plots/{name}": "views/test_plots" for name in ("canvas", "curves", "density", "tracks")},
+    **{f"views/maps/{name}": "views/maps/test_explore" for name in (
+        "layers", "over_time", "page", "scene", "sides", "window",
+    )},
+    **{f"views/plots/{name}": "views/test_plots" for name in ("canvas", "curves", "one_report", "tracks")},
 }  # fmt: skip
 """Modules that are tested with others, and in which file; a line goes when the module gets a file of its own."""
 

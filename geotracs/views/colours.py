@@ -1,11 +1,17 @@
-"""Colours of trajectories, the same on maps and plots."""
+"""Colours of trajectories and of shares, the same on maps and plots."""
 
+import re
 from collections.abc import Sequence
+
+import numpy as np
 
 from geotracs.errors import InputError, MissingExtraError
 
+HEX = re.compile(r"#[0-9a-fA-F]{6}")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """The palette of Okabe and Ito, told apart by the colour-blind."""
+SCALE = ("#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494", "#081d58")
+"""From little to much: YlGnBu of ColorBrewer, told apart by the colour-blind, too."""
 
 
 def colours(n: int, color: str | None = None, cmap: str | Sequence[str] | None = None) -> list[str]:
@@ -31,6 +37,36 @@ def colours(n: int, color: str | None = None, cmap: str | Sequence[str] | None =
     if not palette or not all(isinstance(colour, str) for colour in palette):
         raise InputError("`color` and the entries of `cmap` must be colours such as '#0072b2' or 'navy'.")
     return [palette[number % len(palette)] for number in range(n)]
+
+
+def stops(cmap: str | Sequence[str] | None = None) -> list[str]:
+    """Return the colours of a scale from little to much, as #rrggbb.
+
+    Parameters
+    ----------
+    cmap : list of such colours, or name of a matplotlib colour map, optional
+        By default `SCALE`.
+    """
+    if isinstance(cmap, str):
+        return _from_matplotlib(cmap, 9)
+    found = list(SCALE if cmap is None else cmap)
+    if len(found) < 2 or not all(isinstance(colour, str) and HEX.fullmatch(colour) for colour in found):
+        raise InputError("`cmap` of shares must be a matplotlib colour map, or two or more colours such as '#0072b2'.")
+    return found
+
+
+def on_scale(shares: np.ndarray, top: float, cmap: str | Sequence[str] | None = None) -> list[str]:
+    """Return the colour of each share on a scale from 0 to ``top`` that shows small ones, too: by square roots.
+
+    Examples
+    --------
+    >>> on_scale(np.array([0.0, 0.1, 0.4]), 0.4, ["#000000", "#ffffff"])
+    ['#000000', '#808080', '#ffffff']
+    """
+    ends = np.array([[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in stops(cmap)])
+    where = np.sqrt(np.clip(shares / (top or 1.0), 0, 1)) * (len(ends) - 1)
+    mixed = np.array([np.interp(where, np.arange(len(ends)), part) for part in ends.T]).T
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in np.rint(mixed).astype(int).tolist()]
 
 
 def _from_matplotlib(name: str, n: int) -> list[str]:

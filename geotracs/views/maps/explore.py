@@ -1,22 +1,20 @@
 """``tracs.explore``: before and after on one map, side by side, or over time."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, cast
+from typing import Any
 
 import folium
 import geopandas as gpd
 import numpy as np
 import pandas as pd
-import shapely
-from branca.element import Figure
 from folium.plugins import DualMap
 
 import geotracs.geo.region as regions
+import geotracs.views.maps.answers as answers
 import geotracs.views.maps.layers as layers
-import geotracs.views.maps.over_time as over_time
 import geotracs.views.maps.page as page
+import geotracs.views.maps.scene as scenes
 import geotracs.views.maps.sides as sides
 from geotracs.core.digest import OTHER
 from geotracs.core.guarantee import caption, recorded
@@ -24,6 +22,7 @@ from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.tracks import check
 from geotracs.utility.compare import compare, standing
 from geotracs.views.colours import colours
+from geotracs.views.maps.scene import Row, Scene, Setting
 from geotracs.views.maps.window import window
 
 MAX_LOCATIONS = 5000
@@ -31,9 +30,6 @@ MAX_LOCATIONS = 5000
 CANVAS = 4000
 """From how many shapes on they are drawn on a canvas, which is faster than a page element for each."""
 TILES = "OpenStreetMap"
-REGION = {"color": "#333333", "weight": 2, "opacity": 0.9, "fill": False}
-PLACES = {"color": "#666666", "radius": 2, "weight": 1, "opacity": 0.7, "fillOpacity": 0.5}
-WINDOW = {"color": "#000000", "radius": 5, "weight": 1.5, "opacity": 0.9, "fillOpacity": 0.12}
 
 
 @sealed
@@ -41,6 +37,7 @@ def explore(
     gdf: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame | None = None,
     *,
+    truth: gpd.GeoDataFrame | None = None,
     view: str = "overlay",
     m: folium.Map | None = None,
     tiles: Any = TILES,
@@ -60,8 +57,8 @@ def explore(
     time: str | None = None,
     sample: int = MAX_LOCATIONS,
     offline: bool = False,
-) -> folium.Map | DualMap:
-    """Draw tracks before and after on a folium map, one colour per trajectory.
+) -> folium.Map | DualMap | Row:
+    """Draw tracks before and after on a folium map, one colour per trajectory; or what a release answers.
 
     Full lines and dots are the originals, dashes and hollow dots the reports. Each kind is a layer that can be
     switched on and off: original, perturbed, displacement (off at first), region, places, window.
@@ -70,6 +67,11 @@ def explore(
     safe to publish, as long as the frame is what `perturb` returned or a part of it: what you put into it later is
     shown too. Other locations than those on record are noticed, in the CRS of the release, and the map says so.
 
+    What `density`, `popularity`, `flows` and `reconstruct` return is drawn as what it is: zones in the colours of their
+    shares, with a dot where a share is unclear and a layer of the widths of the intervals; arrows as wide as flows,
+    hollow where they are unclear; tracks in the tube of their radius. All this comes from the release alone and is as
+    safe to publish, until you draw the original tracks beside it with ``truth``.
+
     With originals on it a page loads no script from elsewhere: Leaflet is written into it, and tiles are its only
     request. They tell the tile server where the data is: take ``offline=True`` for confidential work. The page of a
     release alone loads its scripts from folium's usual servers, unless ``offline=True``.
@@ -77,11 +79,13 @@ def explore(
     Parameters
     ----------
     gdf : GeoDataFrame
-        The original tracks; or a release alone, without ``perturbed``.
+        The original tracks; or a release alone, without ``perturbed``; or an answer.
     perturbed : GeoDataFrame, optional
-        What `perturb` made of it.
+        What `perturb` made of it. Beside a density or a reconstruction, the release that it comes from.
+    truth : GeoDataFrame, optional
+        Beside a density or a reconstruction, the original tracks.
     view : {"overlay", "side-by-side", "time"}
-        Both on one map, two maps that move together, or one map with a time slider.
+        All on one map, maps that move together (a density: original, reports, estimate), or one map with a time slider.
     m : folium.Map, optional
         A map to draw on, for the overlay. A map of folium's loads scripts from third parties, who could read
         originals that are drawn on it: a `PrivacyWarning` says so when it is shown or saved.
@@ -91,7 +95,8 @@ def explore(
     color : str, optional
         One colour for all, instead of one a trajectory.
     cmap : list of colours, or name of a matplotlib colour map, optional
-        Colours of the trajectories; by default seven that the colour-blind can tell apart, cycled.
+        Colours of the trajectories; by default seven that the colour-blind can tell apart, cycled. Of a density, the
+        scale from little to much.
     tooltip, popup : bool, int, str or list of str
         Columns to show on hover and on click: the first ten, the first n (an integer), or the named ones.
     legend : bool
@@ -111,14 +116,15 @@ def explore(
     trajectory, time : str, optional
         As given to `perturb`; by default what the release records.
     sample : int
-        How many locations to draw at most; beyond it every n-th trajectory is drawn, and the legend says so.
+        How many locations to draw at most; beyond it every n-th trajectory is drawn, and the legend says so. Of flows
+        the 60 largest are drawn at most, and as many that are unclear.
     offline : bool
         Leave out tiles, and write the scripts into the page of a release alone too: a file that draws without any
         request.
 
     Returns
     -------
-    folium.Map, or folium.plugins.DualMap for ``view="side-by-side"``
+    folium.Map; for ``view="side-by-side"`` folium.plugins.DualMap, or a row of maps
         Shown by a notebook; ``.save("map.html")`` writes it.
 
     Notes
@@ -138,169 +144,41 @@ def explore(
     <folium.folium.Map object at ...>
     >>> private.tracs.explore(offline=True).save("safe-to-publish.html")  # doctest: +SKIP
     """
-    _check(gdf, perturbed, view, m, tiles, sample, offline)
+    answer = answers.kind_of(gdf, perturbed, truth)
+    _check(gdf, perturbed, answer, m, offline, view=view, tiles=tiles, sample=sample)
     _check_looks(gdf, perturbed, color, cmap, style_kwds, (tooltip, popup), places, (width, height))
-    record = recorded((gdf if perturbed is None else perturbed).attrs)
+    record = recorded((gdf if perturbed is None or answer else perturbed).attrs)
     trajectory, time = (
         record.get(key) if name is None and record.get(key) in gdf.columns else name
         for name, key in ((trajectory, "trajectory"), (time, "time"))
     )
     region = regions.recorded(record, gdf.crs, domain)
+    options = {"tiles": None if offline else tiles, "attr": attr, "zoomSnap": 0.25}
+    size = {"width": width, "height": height}
+    if answer is not None:
+        look = answers.Look(
+            view, m, color, cmap, tooltip, popup, legend, style_kwds or {}, region, places, (trajectory, time), sample,
+            offline, size, options,
+        )  # fmt: skip
+        return answers.draw(answer, gdf, perturbed, truth, look)
     shown = sides.read(gdf, perturbed, trajectory, time, sample)
     picked = None if pick is None else window(gdf, perturbed, region, trajectory, time, pick)
-    public, bounds = _public(shown, region, places, picked, sample)
+    drawn = np.concatenate([side.lonlat for side in shown])
+    public, bounds = scenes.public(drawn, region, places, picked, sample)
     roles = ["original", "perturbed"] if perturbed is not None else ["perturbed" if record else "original"]
     caption = None if roles == ["perturbed"] else page.CAPTION if perturbed is not None else page.UNKNOWN
     if roles == ["perturbed"] and standing(gdf) == OTHER:
         caption = page.CHANGED
-    scene = Scene(
-        shown,
-        roles,
-        colours(len(shown[0].offsets) - 1, color, cmap),
-        [layers.Notes(side.values(tooltip), side.values(popup)) for side in shown],
-        style_kwds or {},
-        public,
-        bounds,
-        _legend(gdf, perturbed, shown[0], record, roles) if legend else None,
-        caption,
-    )
-    heavy = 2 * sum(len(side.rows) for side in shown) > CANVAS
-    options = {"tiles": None if offline else tiles, "attr": attr, "prefer_canvas": heavy, "zoomSnap": 0.25}
-    bundled = offline or scene.caption is not None  # no script of a third party beside originals
+    setting = Setting(bounds, _legend(gdf, perturbed, shown[0], record, roles) if legend else None, caption)
+    notes = [layers.Notes(side.values(tooltip), side.values(popup)) for side in shown]
+    hues = colours(len(shown[0].offsets) - 1, color, cmap)
+    scene = Scene(shown, roles, hues, notes, style_kwds or {}, public, setting)
+    options["prefer_canvas"] = 2 * sum(len(side.rows) for side in shown) > CANVAS
+    bundled = offline or caption is not None  # no script of a third party beside originals
     if view == "side-by-side":
-        return _side_by_side(scene, bundled, **options)
-    draw = _over_time if view == "time" else _overlay
-    return draw(scene, m, bundled, width=width, height=height, **options)
-
-
-@dataclass(frozen=True)
-class Scene:
-    """All that a map shows, whatever the view."""
-
-    shown: list[sides.Side]
-    roles: list[str]
-    colours: list[str]
-    notes: list[layers.Notes] = field(repr=False)
-    style: dict[str, Any] = field(repr=False)
-    public: list[tuple[str, np.ndarray, dict[str, Any], str]] = field(repr=False)
-    bounds: list[list[float]] | None = field(repr=False)
-    legend: str | None = field(repr=False)
-    caption: str | None
-
-    def tracks(self, number: int) -> folium.FeatureGroup:
-        """The tracks before (0) or after (1)."""
-        return layers.tracks(self.shown[number], self.roles[number], self.colours, self.notes[number], self.style)
-
-    def backdrop(self) -> list[folium.FeatureGroup]:
-        """The layers below the tracks, made anew for each map."""
-        return [layers.shapes(*layer) for layer in self.public]
-
-    def annotate(self, captioned: folium.Map, explained: folium.Map, corner: str = "topleft") -> None:
-        """Put the caption, and a guard, on one map and the legend into a corner of the same or another."""
-        if self.caption:
-            page.Note(self.caption, "bottomleft", "caption").add_to(captioned)
-            page.guard(captioned)
-        if self.legend:
-            page.Note(self.legend, corner, "legend").add_to(explained)
-
-    def fit(self, map_: folium.Map | DualMap, below: int = 40) -> None:
-        """Show all of it, and leave some pixels free at the bottom."""
-        if self.bounds:
-            map_.fit_bounds(self.bounds, padding_top_left=(40, 40), padding_bottom_right=(40, below))
-
-
-def _overlay(scene: Scene, m: folium.Map | None, bundled: bool, **options: Any) -> folium.Map:
-    map_ = _map(options) if m is None else m
-    groups = scene.backdrop()
-    if len(scene.shown) == 2:
-        groups.append(layers.displacements(*scene.shown))
-    taken = [getattr(child, "layer_name", None) for child in map_._children.values()]
-    for group in [*groups, *(scene.tracks(number) for number in reversed(range(len(scene.shown))))]:
-        names = [group.layer_name, *(f"{group.layer_name} {number}" for number in range(2, len(taken) + 3))]
-        group.layer_name = next(name for name in names if name not in taken)  # the control knows layers by name
-        group.add_to(map_)
-    scene.annotate(map_, map_)
-    if m is None:
-        scene.fit(map_)
-    controls = [name for name, child in map_._children.items() if isinstance(child, folium.LayerControl)]
-    for name in controls:  # a control is drawn after the layers that it names
-        map_._children.move_to_end(name)
-    if not controls:
-        folium.LayerControl(collapsed=False).add_to(map_)
-    if bundled and m is None:
-        page.inline(map_, map_)
-    return map_
-
-
-def _side_by_side(scene: Scene, bundled: bool, **options: Any) -> DualMap:
-    both = DualMap(**options)
-    for number, map_ in enumerate((both.m1, both.m2)):
-        for group in scene.backdrop():
-            group.add_to(map_)
-        scene.tracks(number).add_to(map_)
-        folium.LayerControl(collapsed=False).add_to(map_)
-    scene.annotate(both.m1, both.m2, "bottomleft")
-    scene.fit(both)
-    cast(Figure, both.get_root()).title = page.TITLE
-    if bundled:
-        page.inline(both.m1, both, both.m1, both.m2)
-    return both
-
-
-def _over_time(scene: Scene, m: folium.Map | None, bundled: bool, **options: Any) -> folium.Map:
-    map_ = _map(options)
-    for group in scene.backdrop():
-        group.add_to(map_)
-    lines, control = [], []
-    if len(scene.shown[0].rows):
-        times, said = over_time.clock(scene.shown[0])
-        for number in reversed(range(len(scene.shown))):
-            side, role = scene.shown[number], scene.roles[number]
-            line = over_time.timeline(side, role, times, scene.colours, scene.notes[number], scene.style)
-            line.layer_name = role
-            line.add_to(map_)
-            lines.append(line)
-        control.append(over_time.slider(lines, said).add_to(map_))
-    scene.annotate(map_, map_)
-    scene.fit(map_, below=160)
-    folium.LayerControl(collapsed=False).add_to(map_)
-    if bundled:
-        page.inline(map_, map_, *control, *lines)
-    return map_
-
-
-def _map(options: dict[str, Any]) -> folium.Map:
-    map_ = folium.Map(**options)
-    cast(Figure, map_.get_root()).title = page.TITLE
-    return map_
-
-
-def _public(
-    shown: list[sides.Side],
-    region: regions.Region | None,
-    places: gpd.GeoDataFrame | gpd.GeoSeries | None,
-    picked: tuple[gpd.GeoSeries, float] | None,
-    most: int,
-) -> tuple[list[tuple[str, np.ndarray, dict[str, Any], str]], list[list[float]] | None]:
-    """Return the shapes below the tracks, and the bounds (south-west, north-east) of all that is in view."""
-    lonlat = np.concatenate([side.lonlat for side in shown])
-    middle = float(lonlat[:, 0].min() + lonlat[:, 0].max()) / 2 if len(lonlat) else 0.0
-    found, boxes = [], [[*lonlat.min(axis=0), *lonlat.max(axis=0)]] if len(lonlat) else []
-    if region is not None:
-        outline = layers.placed(gpd.GeoSeries([region.outline()], crs=region.data_crs), middle)
-        found.append(("region", outline, REGION, "public region"))
-        boxes += shapely.bounds(outline).tolist()
-    if places is not None:
-        spots = places.geometry.iloc[:: -(-len(places) // most) or 1]
-        found.append(("places", layers.placed(spots, middle), PLACES, "public place"))
-    if picked is not None:
-        name = f"window ({picked[1]:.0%})"
-        note = f"Before projection and rounding, the report of the picked location falls here with {picked[1]:.1%}."
-        found.append((name, layers.placed(picked[0], middle), WINDOW, note))
-    if not boxes:
-        return found, None
-    west, south, east, north = np.min(boxes, axis=0)[:2].tolist() + np.max(boxes, axis=0)[2:].tolist()
-    return found, [[south, west], [north, east]]
+        return scenes.side_by_side(scene, bundled, **options)
+    draw = scenes.timeline if view == "time" else scenes.overlay
+    return draw(scene, m, bundled, **size, **options)
 
 
 def _legend(
@@ -336,20 +214,23 @@ VIEWS = ("overlay", "side-by-side", "time")
 def _check(
     gdf: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame | None,
-    view: str,
+    answer: str | None,
     m: folium.Map | None,
+    offline: bool,
+    *,
+    view: str,
     tiles: Any,
     sample: int,
-    offline: bool,
 ) -> None:
-    check(gdf, "frame")
+    if answer is None:
+        check(gdf, "frame")
     if perturbed is not None:
         check(perturbed, "perturbed frame")
-        if recorded(gdf.attrs) and not recorded(perturbed.attrs):
+        if recorded(gdf.attrs) and answer is None and not recorded(perturbed.attrs):
             raise InputError("The first frame carries the record of a perturbation and the second none: swap them.")
     if view not in VIEWS:
         raise InputError(f"`view` must be one of {list(VIEWS)}, got {quoted(view)}.")
-    if view == "side-by-side" and perturbed is None:
+    if view == "side-by-side" and perturbed is None and answer is None:
         raise InputError('view="side-by-side" needs a frame and its release: tracks.tracs.explore(perturbed, ...).')
     if m is not None and (view != "overlay" or offline):
         raise InputError('`m` is for view="overlay" without `offline`: the map is already made.')

@@ -16,16 +16,21 @@ from geotracs.views.maps.sides import DEGREES, Side
 STROKES: dict[str, dict[str, Any]] = {
     "original": {"weight": 3, "opacity": 0.95},
     "perturbed": {"weight": 1.5, "opacity": 0.5, "dashArray": "4 6"},
+    "reconstructed": {"weight": 2, "opacity": 0.95, "dashArray": "1 5"},
 }
 DOTS: dict[str, dict[str, Any]] = {
     "original": {"radius": 4, "weight": 1, "opacity": 1, "fill": True, "fillOpacity": 0.95},
     "perturbed": {"radius": 4, "weight": 2, "opacity": 0.9, "fill": True, "fillColor": "#ffffff", "fillOpacity": 0.9},
+    "reconstructed": {"radius": 2, "weight": 1, "opacity": 1, "fill": True, "fillOpacity": 1},
 }
-"""Full lines and full dots before, dashes and hollow dots after: told apart without colour."""
+"""Full lines and full dots before, dashes and hollow dots after, dotted lines and small dots for what was found again:
+told apart without colour."""
 DIGITS = 6
 """Of a degree: a tenth of a metre."""
 
 Feature = dict[str, Any]
+Shapes = tuple[str, np.ndarray, dict[str, Any], str]
+"""The name of a layer, its shapes in degrees, Leaflet's path options, and what they say on hover."""
 
 
 class Notes:
@@ -70,7 +75,7 @@ def tracks(side: Side, role: str, colours: Sequence[str], notes: Notes, style: d
     group = folium.FeatureGroup(role)
     for features, looks in ((lines, STROKES[role]), (dots, DOTS[role])):
         if features:
-            _geojson(features, {**looks, **style}, notes.script()).add_to(group)
+            geojson(features, {**looks, **style}, notes.script()).add_to(group)
     return group
 
 
@@ -80,7 +85,7 @@ def displacements(before: Side, after: Side) -> folium.FeatureGroup:
     group = folium.FeatureGroup("displacement", show=False)
     if ends:
         looks = {"weight": 1, "opacity": 0.6}
-        _geojson([feature("LineString", pair, "#555555") for pair in ends], looks).add_to(group)
+        geojson([feature("LineString", pair, "#555555") for pair in ends], looks).add_to(group)
     return group
 
 
@@ -107,7 +112,7 @@ def shapes(name: str, parts: np.ndarray, looks: dict[str, Any], note: str) -> fo
     group = folium.FeatureGroup(name)
     if features:
         script = JsCode(f"function (f, layer) {{ layer.bindTooltip({page.in_script(note)}, {{sticky: true}}); }}")
-        _geojson(features, looks, script).add_to(group)
+        geojson(features, looks, script).add_to(group)
     return group
 
 
@@ -131,7 +136,8 @@ def _line_features(side: Side, colours: Sequence[str]) -> list[Feature]:
     ]
 
 
-def _geojson(features: list[Feature], looks: dict[str, Any], script: JsCode | None = None) -> folium.GeoJson:
+def geojson(features: list[Feature], looks: dict[str, Any], script: JsCode | None = None) -> folium.GeoJson:
+    """Draw features in their colours; Leaflet's path options are for all of them, and each may have its own."""
     for number, feature in enumerate(features):
         feature["id"] = number
     return folium.GeoJson(
@@ -140,6 +146,7 @@ def _geojson(features: list[Feature], looks: dict[str, Any], script: JsCode | No
             "color": feature["properties"]["colour"],
             "fillColor": feature["properties"]["colour"],
             **looks,
+            **feature["properties"].get("looks", {}),
         },
         marker=folium.CircleMarker(),
         on_each_feature=script,

@@ -16,7 +16,10 @@ from geotracs.errors import PrivacyWarning, warn
 CAPTION = "This map contains original locations: keep it confidential."
 UNKNOWN = "These locations carry no record of a perturbation: keep this map confidential."
 CHANGED = "These locations are not those of the release on record: keep this map confidential."
+FIGURES = "This map shows shares of original locations: keep it confidential."
+NO_RECORD = "This estimate carries no record of a release: keep this map confidential."
 TITLE = "geotracs: before and after"
+ANSWERS = "geotracs: answers from a release"
 REMOTE = re.compile(
     r"""<(?:script|link|iframe)\b[^>]*?\b(?:src|href)\s*=\s*["']?\s*(?:https?:)?//([^/"'\s>]+)""", re.IGNORECASE
 )
@@ -26,6 +29,13 @@ SWATCHES = {
     "original": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="3"/><circle cx="20" cy="7" r="4" fill="#333"/>',
     "perturbed": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="2" stroke-dasharray="4 4"/>'
     '<circle cx="20" cy="7" r="4" fill="#fff" stroke-width="2"/>',
+    "reconstructed": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="2" stroke-dasharray="1 4"/>'
+    '<circle cx="20" cy="7" r="2" fill="#333"/>',
+    "radius": '<rect x="2" y="1" width="36" height="12" rx="6" fill="#333" fill-opacity="0.2" stroke-opacity="0.5"/>',
+    "unclear": '<circle cx="20" cy="7" r="2.5" fill="#333"/>',
+    "flow": '<path d="M4 5H26V2L37 7L26 12V9H4Z" fill="#0072b2" fill-opacity="0.75" stroke="#0072b2"/>',
+    "unclear flow": '<path d="M4 5H26V2L37 7L26 12V9H4Z" stroke="#0072b2" stroke-opacity="0.6"/>',
+    "within the zone": '<circle cx="20" cy="7" r="5" fill="#e69f00" fill-opacity="0.75" stroke="#e69f00"/>',
 }
 STYLE = """
     .tracs-note { background: rgba(255, 255, 255, 0.92); border: 1px solid #999; border-radius: 4px; padding: 6px 10px;
@@ -33,8 +43,12 @@ STYLE = """
     .leaflet-bottom .tracs-note.leaflet-control { margin-bottom: 30px }
     .tracs-note summary { cursor: pointer }
     .tracs-note svg { vertical-align: middle; margin-right: 6px }
+    .tracs-title { font-weight: bold; text-align: center }
+    .tracs-scale { width: 150px; height: 12px; border: 1px solid #999 }
+    .tracs-ticks { width: 152px; display: flex; justify-content: space-between; font-size: 11px }
     .tracs-caption { background: #fff3cd; border-color: #b8860b; font-weight: bold; max-width: 430px }
     .leaflet-tooltip table th, .leaflet-popup table th { text-align: left; padding-right: 8px }
+    .leaflet-control-layers.leaflet-control { font: 13px/1.4 sans-serif }
     .leaflet-timeline-control.leaflet-control { margin-bottom: 32px !important }
     .leaflet-container { background: #f4f3ef }
 """
@@ -75,11 +89,19 @@ class Note(MacroElement):
         self.classes = f"tracs-note tracs-{kind}"
 
 
-def legend(lines: Sequence[str], roles: Iterable[str]) -> str:
-    """Return a legend that folds away: some plain lines, then what the strokes mean."""
+def legend(lines: Sequence[str], roles: Iterable[str], scale: str = "") -> str:
+    """Return a legend that folds away: some plain lines, a scale of colours, then what the strokes mean."""
     swatches = [f'<svg width="40" height="14" stroke="#333" fill="none">{SWATCHES[role]}</svg>{role}' for role in roles]
     first, *others = (text(line) for line in lines)
-    return f"<details open><summary>{first}</summary>{'<br>'.join([*others, *swatches])}</details>"
+    below = "<br>".join([*others, *swatches]) if not scale else f"{'<br>'.join(others)}{scale}{'<br>'.join(swatches)}"
+    return f"<details open><summary>{first}</summary>{below}</details>"
+
+
+def scale(colours: Sequence[str], top: float) -> str:
+    """Return a scale of colours from 0 to a share, by square roots: half of it is a quarter of the share."""
+    ticks = "".join(f"<span>{text(f'{part * top:.2%}')}</span>" for part in (0, 0.25, 1))
+    bar = f"linear-gradient(to right, {', '.join(map(text, colours))})"
+    return f'<div class="tracs-scale" style="background: {bar}"></div><div class="tracs-ticks">{ticks}</div>'
 
 
 def text(value: Any) -> str:

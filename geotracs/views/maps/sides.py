@@ -60,22 +60,24 @@ class Side:
 
     def values(self, columns: bool | int | str | Sequence[str]) -> tuple[list[str], list[list[str]]]:
         """Return names of columns, and their values for each location, everything escaped for a page."""
-        chosen = self._columns(columns)
+        chosen = columns_of(self.frame, columns)
         rows, which = np.unique(self.rows, return_inverse=True)
         table = self.frame[chosen].iloc[rows]
-        texts = [[_text(value) for value in row] for row in table.itertuples(index=False, name=None)]
+        texts = [[shown(value) for value in row] for row in table.itertuples(index=False, name=None)]
         return [page.text(column) for column in chosen], [texts[number] for number in which]
 
-    def _columns(self, columns: bool | int | str | Sequence[str]) -> list[str]:
-        every = [column for column in self.frame.columns if column != self.frame.active_geometry_name]
-        every = [column for column in every if not isinstance(self.frame[column], gpd.GeoSeries)]
-        if columns is None or isinstance(columns, (bool, np.bool_)):
-            return every[:FIRST] if columns else []
-        if isinstance(columns, Integral):
-            return every[:columns]
-        chosen = [columns] if isinstance(columns, str) else list(cast(Sequence[str], columns))
-        # A frame and its release share the list, and the release has fewer columns.
-        return [column for column in chosen if column in every]
+
+def columns_of(frame: gpd.GeoDataFrame, columns: bool | int | str | Sequence[str]) -> list[str]:
+    """Return which columns are shown: the first ten, the first n, or those named that the frame has."""
+    every = [column for column in frame.columns if column != frame.active_geometry_name]
+    every = [column for column in every if not isinstance(frame[column], gpd.GeoSeries)]
+    if columns is None or isinstance(columns, (bool, np.bool_)):
+        return every[:FIRST] if columns else []
+    if isinstance(columns, Integral):
+        return every[:columns]
+    chosen = [columns] if isinstance(columns, str) else list(cast(Sequence[str], columns))
+    # A frame and its release share the list, and the release has fewer columns.
+    return [column for column in chosen if column in every]
 
 
 def read(
@@ -83,7 +85,7 @@ def read(
 ) -> list[Side]:
     """Return what is drawn of a frame, and of its release if there is one: the same trajectories of both."""
     if perturbed is None:
-        return _unwrapped([_thinned(_side(original, original, trajectory, time), most)])
+        return unwrapped([_thinned(_side(original, original, trajectory, time), most)])
     before, after = aligned(original, perturbed)
     columns = [column for column in (trajectory, time) if column is not None]
     missing = [column for column in columns if column not in before.columns]
@@ -91,7 +93,7 @@ def read(
         raise InputError(f"The original frame has no column {missing[0]!r}; give `trajectory` and `time` of it.")
     labelled = gpd.GeoDataFrame(before[columns], geometry=after.geometry.values, crs=after.crs)
     sides = [_side(before, before, trajectory, time), _side(after, labelled, trajectory, time)]
-    return _unwrapped([_thinned(side, most) for side in sides])
+    return unwrapped([_thinned(side, most) for side in sides])
 
 
 def _side(frame: gpd.GeoDataFrame, labelled: gpd.GeoDataFrame, trajectory: str | None, time: str | None) -> Side:
@@ -124,15 +126,23 @@ def _thinned(side: Side, most: int) -> Side:
     )
 
 
-def _unwrapped(sides: list[Side]) -> list[Side]:
+def unwrapped(sides: list[Side]) -> list[Side]:
     """Unwrap longitudes beyond 180 degrees where the locations lie on both sides of the antimeridian."""
-    every = np.concatenate([side.lonlat[:, 0] for side in sides])
-    if len(every) == 0 or np.ptp(every) < 180 or np.ptp(every % 360) > 180:
-        return sides
-    return [replace(side, lonlat=np.column_stack([side.lonlat[:, 0] % 360, side.lonlat[:, 1]])) for side in sides]
+    whole = in_one_piece(np.concatenate([side.lonlat for side in sides]))
+    parts = np.split(whole, np.cumsum([len(side.lonlat) for side in sides])[:-1])
+    return [replace(side, lonlat=part) for side, part in zip(sides, parts, strict=True)]
 
 
-def _text(value: Any) -> str:
+def in_one_piece(lonlat: np.ndarray) -> np.ndarray:
+    """Return locations with longitudes unwrapped beyond 180 degrees if they lie on both sides of the antimeridian."""
+    longitude = lonlat[:, 0]
+    if len(longitude) == 0 or np.ptp(longitude) < 180 or np.ptp(longitude % 360) > 180:
+        return lonlat
+    return np.column_stack([longitude % 360, lonlat[:, 1]])
+
+
+def shown(value: Any) -> str:
+    """Return a value of a frame as text for a page."""
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
     words = f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -1,10 +1,11 @@
-"""Drawings with matplotlib: before and after, what epsilon costs, and what a method does to one location.
+"""Drawings with matplotlib: before and after, what epsilon costs, what a method does to one location, and answers.
 
 matplotlib is imported where it is used; it comes with the extra ``plot``.
 """
 
+from geotracs.views.plots.answers import density, flows, intervals, tube
 from geotracs.views.plots.curves import displacement, error_curve
-from geotracs.views.plots.density import mechanism
+from geotracs.views.plots.one_report import mechanism
 from geotracs.views.plots.tracks import plot
 
-__all__ = ["displacement", "error_curve", "mechanism", "plot"]
+__all__ = ["density", "displacement", "error_curve", "flows", "intervals", "mechanism", "plot", "tube"]

@@ -1,6 +1,8 @@
 """What all drawings share: colours, the region, true shapes, and longitudes in one piece."""
 
+import itertools
 import math
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,8 +14,9 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 import geotracs.geo.crs as crs_
+import geotracs.geo.tracks as frames
 from geotracs.core.guarantee import caption, recorded
-from geotracs.errors import MissingExtraError
+from geotracs.errors import GeotracsWarning, InputError, MissingExtraError, quoted
 from geotracs.utility.compare import compare
 
 if TYPE_CHECKING:
@@ -60,7 +63,7 @@ def unwrapping(crs: pyproj.CRS, outline: BaseGeometry | None, arrays: list[np.nd
         middle = (outline.bounds[0] + outline.bounds[2]) / 2
     else:
         x = np.concatenate([xy[:, 0] for xy in arrays]) if arrays else np.zeros(1)
-        if np.ptp(x) <= turn / 2 or np.ptp(x % turn) >= np.ptp(x):
+        if len(x) == 0 or np.ptp(x) <= turn / 2 or np.ptp(x % turn) >= np.ptp(x):
             return lambda xy: xy
         middle = turn / 2
     return lambda xy: xy + np.outer(np.round((middle - xy[:, 0]) / turn), [turn, 0])
@@ -97,3 +100,31 @@ def frame_axes(ax: "Axes", crs: pyproj.CRS, arrays: list[np.ndarray], outline: B
     margin = (0.04 * longest + np.maximum(0.35 * longest - extent, 0) / 2) / shrink
     ax.set(xlim=(low[0] - margin[0], high[0] + margin[0]), ylim=(low[1] - margin[1], high[1] + margin[1]))
     ax.set_aspect(1 / shrink[0])
+
+
+def tracks_of(
+    frame: gpd.GeoDataFrame, trajectory: str | None, time: str | None, column: str | None = None
+) -> dict[Any, np.ndarray]:
+    """Return the locations of each trajectory, or their numbers in a column, under a label that releases share."""
+    with warnings.catch_warnings(action="ignore", category=GeotracsWarning):  # that Z is dropped is known
+        tracks = frames.read(frame, trajectory, time)
+    if trajectory is not None:
+        codes, names = pd.factorize(frame[trajectory])
+        labels = names[np.unique(codes[tracks.present])]
+    elif tracks.are_lines:
+        labels = (frame.index if frame.index.is_unique else np.arange(len(frame)))[tracks.present]
+    else:
+        labels = [0] * len(tracks.lengths)
+    ends = itertools.pairwise(cast(np.ndarray, tracks.offsets))
+    values = tracks.xy if column is None else frame[column].to_numpy(dtype=np.float64)[tracks.rows]
+    return {label: values[begin:end] for label, (begin, end) in zip(labels, ends, strict=True)}
+
+
+def some_of(labels: list[Any], most: int) -> tuple[list[Any], str]:
+    """Return some trajectories, spread over all of them, and a sentence if there are more."""
+    if not isinstance(most, int) or most < 1:
+        raise InputError(f"`most` must be a whole number of at least 1, got {quoted(most)}.")
+    if len(labels) <= most:
+        return labels, ""
+    chosen = np.unique(np.linspace(0, len(labels) - 1, most).astype(int))
+    return [labels[i] for i in chosen], f"{len(chosen)} of {len(labels):,} trajectories."

@@ -1,16 +1,14 @@
 """Tracks before and after."""
 
-import itertools
-import warnings
 from typing import TYPE_CHECKING, Any, cast
 
 import geopandas as gpd
 import numpy as np
-import pandas as pd
 
 import geotracs.geo.region as regions
 import geotracs.geo.tracks as frames
-from geotracs.errors import GeotracsWarning, InputError, quoted, sealed
+import geotracs.views.plots.answers as answers
+from geotracs.errors import InputError, sealed
 from geotracs.views.colours import COLOURS
 from geotracs.views.plots.canvas import (
     CAPTION,
@@ -20,8 +18,11 @@ from geotracs.views.plots.canvas import (
     frame_axes,
     pyplot,
     record_of,
+    some_of,
+    tracks_of,
     unwrapping,
 )
+from geotracs.views.shapes import answer_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +41,7 @@ def plot(
     original: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame | None = None,
     *,
+    truth: gpd.GeoDataFrame | None = None,
     ax: "Axes | None" = None,
     trajectory: str | None = None,
     time: str | None = None,
@@ -50,12 +52,17 @@ def plot(
 ) -> "Axes | np.ndarray":
     """Draw tracks before (full lines, dots) and after (dashes, crosses); a trajectory has the same colour in both.
 
+    What `density`, `popularity`, `flows` and `reconstruct` return is drawn by `geotracs.plots.density`, `flows` and
+    `tube`, which have more options.
+
     Parameters
     ----------
     original : GeoDataFrame
-        As given to `perturb`. A release alone makes a drawing without any original location.
+        As given to `perturb`. A release alone makes a drawing without any original location. Or an answer.
     perturbed : GeoDataFrame, optional
-        What `perturb` made of it.
+        What `perturb` made of it. Beside an answer, the release that it comes from.
+    truth : GeoDataFrame, optional
+        Beside an answer, the original tracks.
     ax : matplotlib Axes, optional
         Draw both on this one; by default side by side.
     trajectory, time : str, optional
@@ -87,19 +94,26 @@ def plot(
     """
     plt = pyplot()
     frames.check(original)
+    answer = answer_of(original)
+    if answer is not None:
+        looks: dict[str, Any] = {"ax": ax, "domain": domain, "places": places, "legend": legend}
+        tracks_only: dict[str, Any] = {"trajectory": trajectory, "time": time, "most": most}
+        return _answer(answer, original, perturbed, truth, looks, tracks_only)
+    if truth is not None:
+        raise InputError("`truth` is for answers, such as density.tracs.plot(private, truth=tracks).")
     if perturbed is not None:
         frames.check(perturbed, "perturbed frame")
     releases = [frame for frame in (original, perturbed) if frame is not None and record_of(frame)]
     record = record_of(releases[-1]) if releases else {}
     columns = [trajectory or record.get("trajectory"), time or record.get("time")]
-    layers = {"perturbed" if perturbed is None and record else "original": _tracks(original, *columns)}
+    layers = {"perturbed" if perturbed is None and record else "original": tracks_of(original, *columns)}
     if perturbed is not None:
-        layers["perturbed"] = _tracks(perturbed.to_crs(original.crs), *columns)
+        layers["perturbed"] = tracks_of(perturbed.to_crs(original.crs), *columns)
     region = regions.recorded(record, original.crs, domain)
     outline = None if region is None else region.outline(original.crs)
     unwrap = unwrapping(original.crs, outline, [xy for tracks in layers.values() for xy in tracks.values()])
     joined = columns != [None, None] or any(original.geom_type == "LineString")
-    chosen, note = _sample(list(next(iter(layers.values()))), most)
+    chosen, note = some_of(list(next(iter(layers.values()))), most)
     if not joined:
         layers, note = _thinned(layers)
     styles = {name: STYLES[name] if joined else {**STYLES[name], "linestyle": ""} for name in layers}
@@ -123,29 +137,21 @@ def plot(
     return axes[0] if len(layers) == 1 or fig is None else axes
 
 
-def _tracks(frame: gpd.GeoDataFrame, trajectory: str | None, time: str | None) -> dict[Any, np.ndarray]:
-    """Return the locations of each trajectory, under a label that a frame and its release share."""
-    with warnings.catch_warnings(action="ignore", category=GeotracsWarning):  # that Z is dropped is known
-        tracks = frames.read(frame, trajectory, time)
-    if trajectory is not None:
-        codes, values = pd.factorize(frame[trajectory])
-        labels = values[np.unique(codes[tracks.present])]
-    elif tracks.are_lines:
-        labels = (frame.index if frame.index.is_unique else np.arange(len(frame)))[tracks.present]
-    else:
-        labels = [0] * len(tracks.lengths)
-    ends = itertools.pairwise(cast(np.ndarray, tracks.offsets))
-    return {label: tracks.xy[begin:end] for label, (begin, end) in zip(labels, ends, strict=True)}
-
-
-def _sample(labels: list[Any], most: int) -> tuple[list[Any], str]:
-    """Return some trajectories, spread over all of them, and a sentence if there are more."""
-    if not isinstance(most, int) or most < 1:
-        raise InputError(f"`most` must be a whole number of at least 1, got {quoted(most)}.")
-    if len(labels) <= most:
-        return labels, ""
-    chosen = np.unique(np.linspace(0, len(labels) - 1, most).astype(int))
-    return [labels[i] for i in chosen], f"{len(chosen)} of {len(labels):,} trajectories."
+def _answer(
+    answer: str,
+    frame: gpd.GeoDataFrame,
+    release: gpd.GeoDataFrame | None,
+    truth: gpd.GeoDataFrame | None,
+    looks: dict[str, Any],
+    own: dict[str, Any],
+) -> "Axes | np.ndarray":
+    if answer == "density":
+        return answers.density(frame, release, truth=truth, **looks)
+    if answer == "reconstruct":
+        return answers.tube(frame, release, truth=truth, **own, **looks)
+    if not (release is None and truth is None):
+        raise InputError("Flows are drawn alone: flows.tracs.plot(), without a release and without `truth`.")
+    return answers.flows(frame, **looks)
 
 
 def _thinned(layers: dict[str, dict[Any, np.ndarray]]) -> tuple[dict[str, dict[Any, np.ndarray]], str]:
