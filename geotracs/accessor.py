@@ -141,6 +141,23 @@ class TracsAccessor:
         ) -> folium.Map | DualMap | Row:
             """See `geotracs.views.maps.explore`."""
 
+        def reconstruct(
+            self,
+            *,
+            speed: float,
+            stay: float = 0.3,
+            motion: str = "box",
+            prior: Any = "release",
+            weight: str | None = None,
+            places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
+            at: str | Sequence[Any] | None = None,
+            level: float = 0.9,
+            domain: Any = None,
+            round_to: Any = None,
+            cells: int = 64,
+        ) -> gpd.GeoDataFrame:
+            """See `geotracs.answers.reconstruct.reconstruct`."""
+
         def plot(
             self,
             perturbed: gpd.GeoDataFrame | None = None,
@@ -160,6 +177,7 @@ class TracsAccessor:
         perturb = _Function("geotracs.release.frame", "perturb")
         compare = _Function("geotracs.utility.compare", "compare")
         sweep = _Function("geotracs.utility.sweep", "sweep")
+        reconstruct = _Function("geotracs.answers.reconstruct", "reconstruct")
         explore = _Function("geotracs.views.maps", "explore")
         plot = _Function("geotracs.views.plots", "plot")
 

@@ -101,6 +101,11 @@ class Reader:
         """
         frames.check(frame)
         guarantee = Guarantee.from_attrs(frame.attrs)
+        if guarantee.answer:
+            raise InputError(
+                "This frame was computed from a release and is not the release itself; use the frame that perturb() "
+                "returned."
+            )
         stands = standing(frame)
         if stands == digest.OTHER:
             raise InputError(

@@ -26,7 +26,8 @@ class Guarantee:
     were rounded down, and the largest ``total`` of a trajectory. ``allocation`` is how a trajectory's is shared.
 
     With ``recipe``, the method's options in the working CRS, and ``layers``, which recognises the public region, prior
-    and places or holds them whole, a reader builds the channel again.
+    and places or holds them whole, a reader builds the channel again. ``answer`` says what was computed from the
+    release, in ``words`` and plain values, if the frame is not the release itself.
 
     Examples
     --------
@@ -60,6 +61,7 @@ class Guarantee:
     remap: dict[str, Any] | None = None
     recipe: dict[str, Any] = field(default_factory=dict)
     layers: dict[str, Any] = field(default_factory=dict)
+    answer: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
@@ -77,6 +79,8 @@ class Guarantee:
         record = asdict(self)
         if self.remap is None:  # most releases have none
             del record["remap"]
+        if not self.answer:  # a release itself
+            del record["answer"]
         return record
 
     @property
@@ -109,6 +113,8 @@ class Guarantee:
             sentences.insert(1, self.caveat)
         if self.reproducible:
             sentences.append("The draws came from a fixed rng: whoever knows it can undo them.")
+        if self.answer:
+            sentences.append(str(self.answer.get("words", "")))
         return " ".join(sentences)
 
     @property
@@ -294,5 +300,6 @@ KINDS: dict[str, type] = {
     "remap": Mapping,
     "recipe": Mapping,
     "layers": Mapping,
+    "answer": Mapping,
 }
 """What the values of a record are."""

@@ -1,0 +1,131 @@
+"""The rows of a reconstruction: the reports of a release in the order of time, and moments between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+
+import geotracs.geo.tracks as frames
+from geotracs.answers.reader import Reader
+from geotracs.errors import InputError
+
+FILLED = "filled"
+"""The column that says which rows were added."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Moments:
+    """Reports, and moments without one, trajectory after trajectory in the order of time.
+
+    Attributes
+    ----------
+    report : array of int
+        Which report of the release each is; -1 for one that is filled in.
+    trajectory : array of int
+        The number of its trajectory.
+    seconds : array
+        Time since the one before; infinite for the first of a trajectory.
+    added : pandas Series or None
+        The times of those that are filled in, as values of the time column; None where nothing was asked for.
+    """
+
+    report: np.ndarray
+    trajectory: np.ndarray
+    seconds: np.ndarray
+    added: pd.Series | None = None
+
+
+def read(frame: gpd.GeoDataFrame, reader: Reader, at: str | Sequence[Any] | None = None) -> Moments:
+    """Return the rows of a release, and for each trajectory those of the times ``at`` that lie within it."""
+    if reader.tracks.are_lines:
+        raise InputError("The locations of a line have no times; reconstruct() needs points with a time column.")
+    if reader.times is None:
+        raise InputError(
+            "This release has no times on record, so that nobody knows how far one got from report to report; release "
+            "it with perturb(..., time=...)."
+        )
+    lengths = np.diff(reader.offsets)
+    trajectory, times = np.repeat(np.arange(len(lengths)), lengths), reader.times
+    report, added = np.arange(len(times)), None
+    if at is not None:
+        own, added, moments = _between(frame, reader, at)
+        report = np.append(report, np.full(len(own), -1))
+        trajectory, times = np.append(trajectory, own), np.append(times, moments)
+        order = np.lexsort((times, trajectory))
+        added = added.iloc[order[order >= lengths.sum()] - lengths.sum()]
+        report, trajectory, times = report[order], trajectory[order], times[order]
+    seconds = np.diff(times, prepend=0.0)
+    seconds[np.flatnonzero(np.diff(trajectory, prepend=-1))] = np.inf
+    return Moments(report, trajectory, seconds, added)
+
+
+def _between(frame: gpd.GeoDataFrame, reader: Reader, at: Any) -> tuple[np.ndarray, pd.Series, np.ndarray]:
+    """Return trajectory, time and seconds of each moment that is asked for, and is not that of a report."""
+    column, times = cast(str, reader.guarantee.time), cast(np.ndarray, reader.times)
+    first, last = times[reader.offsets[:-1]], times[reader.offsets[1:] - 1]
+    asked = _asked(frame[column], at, first.min(), last.max())
+    moments = _seconds(frame[column], asked)
+    inside = (first[:, None] < moments) & (moments < last[:, None])
+    own, which = np.nonzero(inside)
+    reported = pd.MultiIndex.from_arrays([np.repeat(np.arange(len(first)), np.diff(reader.offsets)), times])
+    new = ~pd.MultiIndex.from_arrays([own, moments[which]]).isin(reported)
+    return own[new], asked.iloc[which[new]], moments[which[new]]
+
+
+def _asked(column: pd.Series, at: Any, first: float, last: float) -> pd.Series:
+    """Return the times that are asked for, once each, as values of the time column."""
+    numbers = pd.api.types.is_numeric_dtype(column)
+    try:
+        if isinstance(at, str):
+            if numbers or not pd.api.types.is_datetime64_any_dtype(column):
+                raise InputError("`at` as a frequency needs a column of dates; give a list of times.")
+            begin, end = (pd.Timestamp(time, unit="s", tz=column.dt.tz) for time in (first, last))
+            return pd.Series(pd.date_range(begin.ceil(at), end, freq=at)).astype(column.dtype)
+        asked = pd.Series(list(at)).drop_duplicates().sort_values()
+        if pd.api.types.is_numeric_dtype(asked) != numbers and len(asked):
+            raise TypeError
+        return asked.astype(np.float64) if numbers else asked.astype(column.dtype)
+    except InputError:
+        raise
+    except (TypeError, ValueError):  # whatever pandas says of them
+        raise InputError(
+            f"`at` must be a list of times such as those of the column {column.name!r} ({column.dtype}), with the same "
+            'time zone, or a frequency such as "5min".'
+        ) from None
+
+
+def _seconds(column: pd.Series, asked: pd.Series) -> np.ndarray:
+    try:
+        return frames.seconds(pd.DataFrame({column.name: asked}), str(column.name))
+    except InputError:
+        raise InputError(f"`at` holds times that the column {column.name!r} could not hold, or none.") from None
+
+
+def output(
+    frame: gpd.GeoDataFrame, reader: Reader, rows: Moments, xy: np.ndarray, radius: np.ndarray
+) -> gpd.GeoDataFrame:
+    """Return the frame with other locations, from those of the rows in its CRS, and the column ``radius``."""
+    tracks, reported = reader.tracks, rows.report >= 0
+    out = frames.output(frame, tracks.rebuild(xy[reported]), list(frame.columns))
+    out["radius"] = np.nan
+    out.loc[tracks.present, "radius"] = tracks.in_frame_order(radius[reported])
+    if rows.added is None:
+        return out
+    trajectory, time = reader.guarantee.trajectory, cast(str, reader.guarantee.time)
+    added = {
+        time: rows.added.array,
+        frame.active_geometry_name: shapely.points(xy[~reported]),
+        "radius": radius[~reported],
+    }
+    if trajectory is not None:
+        first = np.flatnonzero(tracks.present)[np.unique(tracks.codes, return_index=True)[1]]
+        added[trajectory] = frame[trajectory].array.take(first[rows.trajectory[~reported]])
+    more = gpd.GeoDataFrame(added, geometry=frame.active_geometry_name, crs=frame.crs)
+    whole = gpd.GeoDataFrame(pd.concat([out, more], ignore_index=True), geometry=frame.active_geometry_name)
+    whole[FILLED] = np.arange(len(whole)) >= len(out)
+    codes = np.zeros(len(whole)) if trajectory is None else pd.factorize(whole[trajectory])[0]
+    return whole.iloc[np.lexsort((frames.seconds(whole, time), codes))].reset_index(drop=True)
