@@ -1,12 +1,12 @@
 """Shapes and numbers that maps and plots of answers share: which answer a frame is, arrows, tubes, naive shares."""
 
 import itertools
-from collections.abc import Mapping
 from typing import Any
 
 import geopandas as gpd
 import numpy as np
 import shapely
+from shapely.geometry.base import BaseGeometry
 
 from geotracs.core.guarantee import recorded
 from geotracs.errors import InputError
@@ -19,6 +19,8 @@ BEND = 0.16
 """How far an arrow is bent to its right, beside its length: the way back is then beside it."""
 WIDEST = 0.022
 """How wide the widest arrow is, beside the extent of all of them."""
+CORNERS = 24
+"""Of a circle."""
 HEAD = 0.016
 """How long and wide the head of a thin arrow is, beside that extent."""
 
@@ -34,21 +36,19 @@ def answer_of(frame: gpd.GeoDataFrame) -> str | None:
         return "flows"
     if columns >= ESTIMATES:
         return "density"
-    if "radius" in columns and _recorded(frame).get("kind") == "reconstruct":
+    if "radius" in columns and made_by(frame).get("kind") == "reconstruct":
         return "reconstruct"
     return None
 
 
-def _recorded(frame: gpd.GeoDataFrame) -> dict[str, Any]:
-    """Return what the record says of how an answer was made; a file may say anything."""
-    record = frame.attrs.get("tracs")
-    answer = record.get("answer") if isinstance(record, Mapping) and recorded(frame.attrs) else None
-    return dict(answer) if isinstance(answer, Mapping) else {"kind": answer}
+def made_by(frame: gpd.GeoDataFrame) -> dict[str, Any]:
+    """Return what the record of an answer says of how it was computed; nothing for anything else."""
+    return dict(recorded(frame.attrs).get("answer") or {})
 
 
 def level_of(frame: gpd.GeoDataFrame) -> str:
     """Return the level of a frame's intervals in words, as far as the record says it."""
-    level = _recorded(frame).get("level")
+    level = made_by(frame).get("level")
     return f"{level:.0%} interval" if isinstance(level, float) else "interval"
 
 
@@ -98,8 +98,8 @@ def ends(flows: gpd.GeoSeries) -> np.ndarray:
     return np.concatenate([shapely.get_coordinates(shapely.get_point(lines, at)) for at in (0, -1)])
 
 
-def tubes(xy: np.ndarray, offsets: np.ndarray, radius: np.ndarray) -> np.ndarray:
-    """Return the area around each track that its radius spans.
+def tubes(xy: np.ndarray, offsets: np.ndarray, radius: np.ndarray, within: BaseGeometry | None = None) -> np.ndarray:
+    """Return the area around each track that its radius spans: where it is well known, and where it is not.
 
     Parameters
     ----------
@@ -108,23 +108,32 @@ def tubes(xy: np.ndarray, offsets: np.ndarray, radius: np.ndarray) -> np.ndarray
     offsets : array of int
         Where each track begins, and n at the end.
     radius : array of shape (n, 2)
-        Along x and y, in their units.
+        Along x and y, in their units. A location is well known if its radius is at most twice the median of all.
+    within : shapely geometry, optional
+        What the tracks do not leave: the public region.
+
+    Returns
+    -------
+    array of shape (tracks, 2)
+        Areas, some of them empty.
 
     Examples
     --------
-    >>> tube = tubes(np.array([[0.0, 0.0], [10.0, 0.0]]), np.array([0, 2]), np.ones((2, 2)))[0]
+    >>> tube = tubes(np.array([[0.0, 0.0], [10.0, 0.0]]), np.array([0, 2]), np.ones((2, 2)))[0, 0]
     >>> tuple(round(side, 6) for side in tube.bounds)
     (-1.0, -1.0, 11.0, 1.0)
     """
-    angles = np.arange(24) * (2 * np.pi / 24)
-    circle = np.column_stack([np.cos(angles), np.sin(angles)])
-    rings = xy[:, None] + radius[:, None] * circle
-    found = []
-    for first, last in itertools.pairwise(offsets.tolist()):
-        own = rings[first:last]
-        pairs = own if len(own) == 1 else np.concatenate([own[:-1], own[1:]], axis=1)
-        found.append(shapely.union_all(shapely.convex_hull(shapely.linestrings(pairs))))
-    return np.array(found, dtype=object)
+    angles = np.arange(CORNERS) * (2 * np.pi / CORNERS)
+    rings = xy[:, None] + radius[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+    known = radius[:, 1] <= 2 * np.median(radius[:, 1]) if len(radius) else np.zeros(0, dtype=bool)
+    found = np.empty((len(offsets) - 1, 2), dtype=object)
+    for number, (first, last) in enumerate(itertools.pairwise(offsets.tolist())):
+        own, good = rings[first:last], known[first:last]
+        if len(own) > 1:
+            own, good = np.concatenate([own[:-1], own[1:]], axis=1), good[:-1] & good[1:]
+        hulls = shapely.convex_hull(shapely.linestrings(own))
+        found[number] = shapely.union_all(hulls[good]), shapely.union_all(hulls[~good])
+    return found if within is None else np.asarray(shapely.intersection(found, within))
 
 
 def arrows(starts: np.ndarray, ends: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ def test_an_answer_is_known_by_its_columns_or_its_record(tracks, private):
 def test_a_record_may_say_anything(private, answer):
     frame = private.assign(radius=5.0)
     frame.attrs["tracs"]["answer"] = answer
-    assert shapes.answer_of(frame) == ("reconstruct" if answer == "reconstruct" else None)
+    assert shapes.answer_of(frame) is None
     assert shapes.level_of(frame) == "interval"
     frame.attrs["tracs"] = answer
     assert shapes.answer_of(frame) is None
@@ -56,12 +56,23 @@ def test_unclear_is_what_has_a_wider_interval_than_its_share(tracks, private):
 def test_a_tube_holds_the_circles_and_what_is_between():
     xy = np.array([[0.0, 0.0], [10, 0], [50, 50]])
     radius = np.array([[1.0, 2.0], [3, 3], [1, 1]])
-    first, second = shapes.tubes(xy, np.array([0, 2, 3]), radius)
+    first, second = shapes.tubes(xy, np.array([0, 2, 3]), radius)[:, 0]
     assert first.bounds == pytest.approx((-1, -3, 13, 3), abs=0.03)
     assert first.contains(shapely.Point(5, 2))
     assert not first.contains(shapely.Point(5, 3))
     assert second.bounds == pytest.approx((49, 49, 51, 51), abs=0.01)
     assert len(shapes.tubes(xy[:0], np.array([0]), radius[:0])) == 0
+    left = shapes.tubes(xy, np.array([0, 2, 3]), radius, shapely.box(0, 0, 5, 5))
+    assert left[0, 0].equals(first.intersection(shapely.box(0, 0, 5, 5)))
+    assert left[1, 0].is_empty
+
+
+def test_a_tube_tells_what_is_well_known_from_the_rest():
+    xy = np.column_stack([np.arange(5.0) * 10, np.zeros(5)])
+    radius = np.repeat([[1.0], [1], [1], [1], [30]], 2, axis=1)
+    known, rest = shapes.tubes(xy, np.array([0, 5]), radius)[0]
+    assert known.bounds == pytest.approx((-1, -1, 31, 1), abs=0.01)
+    assert rest.contains(shapely.Point(40, 25))
 
 
 def test_arrows_are_as_wide_as_shares_and_lie_beside_the_way_back():

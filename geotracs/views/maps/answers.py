@@ -35,7 +35,8 @@ PLACE = {"fill": True, "color": "#555555", "weight": 0.5, "opacity": 0.9, "fillO
 SPOT = {"radius": 1.8, "fill": True, "color": "#ffffff", "weight": 0.8, "opacity": 0.8, "fillOpacity": 0.9}
 FLOW = {"color": "#ffffff", "weight": 0.7, "opacity": 0.9, "fillOpacity": 0.75}
 UNCLEAR = {"weight": 1, "opacity": 0.6, "fillOpacity": 0.05}
-TUBE = {"weight": 1, "opacity": 0.35, "fillOpacity": 0.18}
+TUBES = ({"opacity": 0.4, "fillOpacity": 0.2}, {"opacity": 0, "fillOpacity": 0.06})
+"""Where a track is well known, and where it is not."""
 FLOWING, STAYING = COLOURS[0], COLOURS[4]
 
 
@@ -234,22 +235,19 @@ def _reconstructed(
 ) -> folium.Map:
     shown, roles = _tracks(frame, release, truth, look)
     radius = shapes.numbers(frame, "radius")[shown[0].rows]
-    lonlat = shown[0].lonlat
-    high = radius / METRES
-    wide = high / np.maximum(np.cos(np.radians(lonlat[:, 1])), 0.01)
-    parts = shapes.tubes(lonlat, shown[0].offsets, np.column_stack([wide, high]))
-    drawn = np.concatenate([*(side.lonlat for side in shown), shapely.get_coordinates(parts)])
+    drawn = np.concatenate([side.lonlat for side in shown])
     public, bounds = scenes.public(drawn, look.region, look.places, None, look.sample)
+    within = next((parts[0] for name, parts, *_ in public if name == "region"), None)
     hues = colours(len(shown[0].offsets) - 1, look.color, look.cmap)
     caption_ = page.CAPTION if truth is not None else page.CHANGED if standing(frame) == OTHER else None
     legend = _tracks_legend(frame, shown[0], radius, roles) if look.legend else None
     setting = Setting(bounds, legend, caption_, page.ANSWERS)
     notes = [layers.Notes(side.values(look.tooltip), side.values(look.popup)) for side in shown]
-    scene = Scene(shown, roles, hues, notes, look.style, public, setting)
+    scene = Scene(shown, roles, hues, notes, {"radius": 2, **look.style}, public, setting)
     tracks = [scene.tracks(number) for number in reversed(range(len(shown)))]
     for group in tracks:
         group.show = group.layer_name != "perturbed"  # lines all over what can be seen
-    groups = [*scene.backdrop(), _tube(parts, hues), *tracks]
+    groups = [*scene.backdrop(), _tube(shown[0], radius, within, hues), *tracks]
     bundled = look.offline or caption_ is not None
     return scenes.stack(groups, setting, look.m, bundled, **look.size, **look.options)
 
@@ -275,11 +273,20 @@ def _tracks(
     return sides.unwrapped(found), roles
 
 
-def _tube(parts: np.ndarray, hues: list[str]) -> folium.FeatureGroup:
+def _tube(side: sides.Side, radius: np.ndarray, within: Any, hues: list[str]) -> folium.FeatureGroup:
+    """Draw the areas in which tracks lie, in their colours, paler where little is known."""
+    high = radius / METRES
+    wide = high / np.maximum(np.cos(np.radians(side.lonlat[:, 1])), 0.01)
+    parts = shapes.tubes(side.lonlat, side.offsets, np.column_stack([wide, high]), within)
+    features = [
+        _feature(part, hue, looks=looks)
+        for own, hue in zip(parts, hues, strict=True)
+        for part, looks in zip(_rounded(own), TUBES, strict=True)
+        if not part.is_empty
+    ]
     group = folium.FeatureGroup("radius")
-    features = [_feature(part, hue) for part, hue in zip(_rounded(parts), hues, strict=True)]
     if features:
-        layers.geojson(features, TUBE).add_to(group)
+        layers.geojson(features, {"weight": 1}).add_to(group)
     return group
 
 

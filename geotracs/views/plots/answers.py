@@ -35,7 +35,7 @@ METRES = 111_320
 """In a degree of latitude."""
 STYLES: dict[str, dict[str, Any]] = {
     "original": {"linestyle": "-", "linewidth": 2.2, "zorder": 4},
-    "reports": {"linestyle": "", "marker": "x", "markersize": 4, "alpha": 0.6, "zorder": 2},
+    "reports": {"linestyle": "", "marker": "x", "markersize": 3, "alpha": 0.4, "zorder": 2},
     "reconstructed": {"linestyle": (0, (1, 1.2)), "linewidth": 1.8, "marker": ".", "markersize": 4, "zorder": 5},
 }
 
@@ -288,9 +288,10 @@ def tube(
     for number, label in enumerate(chosen):
         colour = COLOURS[number % len(COLOURS)]
         xy = unwrap(tracks["reconstructed"][label])
-        area = shapes.tubes(xy, np.array([0, len(xy)]), _radii(found.crs, xy, radius[label]))
-        gpd.GeoSeries(area, crs=found.crs).plot(ax=ax, aspect=None, color=colour, alpha=0.18, zorder=1)
-        shown.append(shapely.get_coordinates(area))
+        areas = shapes.tubes(xy, np.array([0, len(xy)]), _radii(found.crs, xy, radius[label]), outline)[0]
+        for area, alpha in zip(areas, (0.2, 0.06), strict=True):
+            if not area.is_empty:
+                gpd.GeoSeries([area], crs=found.crs).plot(ax=ax, aspect=None, color=colour, alpha=alpha, zorder=1)
         for name, side in tracks.items():
             if label in side:
                 shown.append(unwrap(side[label]))
@@ -308,7 +309,7 @@ def _legend(ax: "Axes", names: list[str], level: str) -> None:
     from matplotlib.patches import Patch
 
     handles: list[Any] = [Line2D([], [], color="#777777", label=name, **STYLES[name]) for name in names]
-    handles.append(Patch(color="#777777", alpha=0.18, label=level.replace("interval", "radius")))
+    handles.append(Patch(color="#777777", alpha=0.2, label=level.replace("interval", "radius")))
     ax.legend(handles=handles, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=4)
 
 
