@@ -1,3 +1,4 @@
+import inspect
 import os
 import re
 import signal
@@ -14,7 +15,7 @@ import pytest
 
 import geotracs
 from geotracs import cli, files
-from geotracs.cli import COMMANDS, commands
+from geotracs.cli import ANSWERS, COMMANDS, answers, commands
 from tests.conftest import CHICAGO, TOKYO
 
 pytestmark = pytest.mark.slow
@@ -141,6 +142,19 @@ def test_perturb_with_a_prior(run, source, tmp_path):
         run("perturb", source, tmp_path / "auto.gpkg", "--eps", 4, "--method", "auto", "--domain", bbox(TOKYO))[0] == 0
     )
     assert files.read(tmp_path / "auto.gpkg").tracs.guarantee.method == "joint"
+
+
+def test_every_argument_of_perturb_has_an_option():
+    given = {"gdf": "source", "rng": "seed", "progress": "source"}  # a bar is shown in terminals
+    names = {given.get(name, name) for name in inspect.signature(geotracs.perturb).parameters}
+    assert names <= {option.name for option in commands.perturb_command.params}
+
+
+def test_another_prior_for_the_remap(run, source, tmp_path):
+    out, prior = tmp_path / "private.gpkg", tmp_path / "prior.gpkg"
+    gpd.GeoDataFrame(geometry=gpd.points_from_xy([139.7, 139.6], [35.7, 35.6]), crs=4326).to_file(prior)
+    assert run("perturb", source, out, "--eps", 2, "--domain", bbox(TOKYO), "--remap-prior", prior)[0] == 0
+    assert files.read(out).attrs["tracs"]["remap"]["prior"] == "points"
 
 
 def test_command_line_is_the_function(run, source, tmp_path):
@@ -420,7 +434,8 @@ def test_a_killed_run_leaves_no_file_under_the_name(tmp_path):
 
 def test_the_list_of_commands_says_what_they_say():
     for name, said in COMMANDS.items():
-        assert getattr(commands, f"{name}_command").help.splitlines()[0] == said
+        module = answers if name in ANSWERS else commands
+        assert getattr(module, f"{name}_command").help.splitlines()[0] == said
 
 
 def test_epsilons_of_a_column_and_uneven_shares(run, source, tmp_path):

@@ -1,6 +1,7 @@
 """The command line. What a command needs is loaded when it runs: help comes at once."""
 
 import importlib
+import re
 import signal
 import sys
 import threading
@@ -19,10 +20,13 @@ COMMANDS = {
     "optimum": "Say the smallest mean error that any method can have in a public region, in metres.",
     "compare": "Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.",
     "map": "Draw IN and PERTURBED on a map, and write OUT, an HTML page.",
+    "reconstruct": "Estimate where everybody was, from a release and a speed, and to within how many metres.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
     "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
-"""The first lines of what the commands say of themselves, in `geotracs.cli.commands`."""
+"""The first lines of what the commands say of themselves, in `geotracs.cli.commands`..."""
+ANSWERS = ("reconstruct",)
+"""...and in `geotracs.cli.answers`."""
 OPTIONS = {
     "`dst`": "OUT",
     "`src`": "IN",
@@ -38,7 +42,9 @@ OPTIONS = {
     'x="..." and y="..."': "--x and --y",
     'input_crs="EPSG:32654" (`crs` of `files.read`)': "--input-crs EPSG:32654",
 }
-"""How messages of the library name arguments, and the options that stand for them on the command line."""
+"""How messages of the library name arguments, and the options that stand for them on the command line..."""
+GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")
+"""...and how they name a grid."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -81,7 +87,8 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        return getattr(importlib.import_module("geotracs.cli.commands"), f"{name}_command")
+        module = "answers" if name in ANSWERS else "commands"
+        return getattr(importlib.import_module(f"geotracs.cli.{module}"), f"{name}_command")
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -120,4 +127,4 @@ def _in_options(message: str) -> str:
     """Return a message of the library as the command line says it: with options instead of arguments."""
     for argument, option in OPTIONS.items():
         message = message.replace(argument, option)
-    return message
+    return GRID.sub(r"--cells \1x\2", message)

@@ -12,9 +12,9 @@ import click
 import pandas as pd
 
 import geotracs.io.files as files
+from geotracs.cli.arguments import ALLOW_REMOTE, input_options, read_domain, read_layer, read_places
 from geotracs.core.budget import UNITS, check_eps
 from geotracs.core.methods import METHODS
-from geotracs.core.places import Grid
 from geotracs.errors import InputError
 from geotracs.geo.advise import advise
 from geotracs.geo.optimum import optimum
@@ -29,31 +29,9 @@ from geotracs.views.maps.explore import MAX_LOCATIONS, VIEWS
 DEMO = ("tracs-c", "tracs-d")
 FEW = 1000
 """How many locations the demo's map shows: a handful of people, so that one can follow them."""
-
-
-_ALLOW_REMOTE = click.option(
-    "--allow-remote", is_flag=True, help="Take files that make GDAL open others or addresses: .vrt, /vsicurl/."
-)
-_INPUT = [
-    click.option("--layer", help="Layer of IN, if it has several."),
-    click.option("--x", "x", help="Column of the x coordinate (longitude), for CSV."),
-    click.option("--y", "y", help="Column of the y coordinate (latitude), for CSV."),
-    click.option("--input-crs", help="CRS of IN, if the file does not say it, e.g. EPSG:4326."),
-    _ALLOW_REMOTE,
-]
-
-
 _FIT = "How a polygon becomes a square: envelope, oriented, transport, best."
 _PRIOR = "Where locations are likely: a public file of points or areas; for tracs-c and joint."
-
-
 _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-filling, or weights such as 3,1,3."
-
-
-def _input_options(command: Any) -> Any:
-    for option in reversed(_INPUT):
-        command = option(command)
-    return command
 
 
 @click.command("perturb")
@@ -68,6 +46,7 @@ def _input_options(command: Any) -> Any:
 @click.option("--prior", help=_PRIOR)
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
 @click.option("--remap", is_flag=True, help="Move reports to where locations are nearest on average; costs no epsilon.")
+@click.option("--remap-prior", help="The same, where locations are likely by another public file than --prior.")
 @click.option(
     "--round-to", help="Public places: a file of points, lines or areas, or grid:500 for cells of 500 metres."
 )
@@ -83,6 +62,9 @@ def _input_options(command: Any) -> Any:
 @click.option(
     "--keep", multiple=True, help='Column to keep besides trajectory and time; repeat it. Or "all", or "none".'
 )
+@click.option(
+    "--embed", is_flag=True, help="Put the public layers into the record of OUT, for whoever estimates from it."
+)
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
 @click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
 @click.option(
@@ -93,10 +75,11 @@ def _input_options(command: Any) -> Any:
 @click.option("--workers", type=int, help="How many threads work at a time; by default one more than the cores.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists, and what belongs to it.")
 @click.option("--quote-formulas", is_flag=True, help="Put ' before texts of a CSV that a spreadsheet would run.")
-@_input_options
+@input_options
 def perturb_command(
-    source, target, eps, domain, prior, round_to, allocation, keep, options, seed, allow_remote, **arguments
-):
+    source, target, eps, domain, prior, remap, remap_prior, round_to, allocation, keep, options, seed, allow_remote,
+    **arguments,
+):  # fmt: skip
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
     IN and OUT may be GeoPackage, GeoJSON, GeoParquet, Shapefile, FlatGeobuf, CSV and much else that GDAL knows;
@@ -116,9 +99,10 @@ def perturb_command(
         target,
         _number(eps),
         allocation=_weights(allocation),
-        domain=_domain(domain, allow_remote),
-        prior=_layer(prior, allow_remote),
-        round_to=_places(round_to, allow_remote),
+        domain=read_domain(domain, allow_remote),
+        prior=read_layer(prior, allow_remote),
+        remap=remap if remap_prior is None else read_layer(remap_prior, allow_remote),
+        round_to=read_places(round_to, allow_remote),
         allow_remote=allow_remote,
         keep={("all",): "all", ("none",): [], (): None}.get(keep, list(keep)),
         rng=seed,
@@ -143,7 +127,7 @@ def perturb_command(
     default=None,
     help="Compare with the smallest possible error; where it is quick if not given.",
 )
-@_ALLOW_REMOTE
+@ALLOW_REMOTE
 def advise_command(domain, places, prior, methods, allow_remote, **arguments):
     """Say what error each method makes in a public region, in metres; no private location is needed.
 
@@ -153,9 +137,9 @@ def advise_command(domain, places, prior, methods, allow_remote, **arguments):
         geotracs advise --domain 139.4,35.5,139.9,35.9 --error 500
     """
     result = advise(
-        _domain(domain, allow_remote),
-        places=_places(places, allow_remote),
-        prior=_layer(prior, allow_remote),
+        read_domain(domain, allow_remote),
+        places=read_places(places, allow_remote),
+        prior=read_layer(prior, allow_remote),
         methods=methods or None,
         **arguments,
     )
@@ -169,7 +153,7 @@ def advise_command(domain, places, prior, methods, allow_remote, **arguments):
 @click.option("--places", help="Public places: a file, or grid:500 for cells of 500 metres.")
 @click.option("--prior", help="Where locations are likely: a public file of points or areas.")
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
-@_ALLOW_REMOTE
+@ALLOW_REMOTE
 def optimum_command(domain, eps, places, prior, weight, allow_remote):
     """Say the smallest mean error that any method can have in a public region, in metres.
 
@@ -180,10 +164,10 @@ def optimum_command(domain, eps, places, prior, weight, allow_remote):
         geotracs optimum --domain city.geojson --eps 2
     """
     found = optimum(
-        _domain(domain, allow_remote),
+        read_domain(domain, allow_remote),
         eps,
-        _layer(prior, allow_remote),
-        _places(places, allow_remote),
+        read_layer(prior, allow_remote),
+        read_places(places, allow_remote),
         weight=weight,
     )
     click.echo(f"No eps-LDP method with epsilon {eps:g} has a mean error below {found.check():.0f} m.")
@@ -196,7 +180,7 @@ def optimum_command(domain, eps, places, prior, weight, allow_remote):
 @click.option("--metric", multiple=True, help=f"One of: {', '.join(metric_names())}; repeat it.")
 @click.option("--within", type=float, multiple=True, help="Distance in metres for the share within; repeat it.")
 @click.option("--places", help="File of the places among which hotspots are; cells of a grid if not given.")
-@_input_options
+@input_options
 def compare_command(original, perturbed, by, metric, within, places, layer, x, y, input_crs, allow_remote):
     """Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.
 
@@ -205,7 +189,7 @@ def compare_command(original, perturbed, by, metric, within, places, layer, x, y
     before = files.read(original, layer=layer, x=x, y=y, crs=input_crs, allow_remote=allow_remote)
     after = files.read(perturbed, crs=input_crs, allow_remote=allow_remote)
     given = {name: values for name, values in (("metrics", metric), ("within", within)) if values}
-    result = compare(before, after, by=by, places=_layer(places, allow_remote), **given)
+    result = compare(before, after, by=by, places=read_layer(places, allow_remote), **given)
     if "metric privacy" in result.attrs.get("release", ""):
         click.echo(f"{result.attrs['release']}, not local differential privacy.")
     click.echo(result.to_string())
@@ -214,6 +198,7 @@ def compare_command(original, perturbed, by, metric, within, places, layer, x, y
 @click.command("map")
 @click.argument("paths", metavar="[IN] PERTURBED OUT", nargs=-1)
 @click.option("--view", type=click.Choice(VIEWS), default="overlay", show_default=True, help="How to compare.")
+@click.option("--truth", help="Original tracks to show beside an answer: a file.")
 @click.option("--domain", help="Public region, as given to perturb.")
 @click.option("--places", help="Public places to show: a file.")
 @click.option("--trajectory", help="Column that says which trajectory a row belongs to; known of a release.")
@@ -224,17 +209,20 @@ def compare_command(original, perturbed, by, metric, within, places, layer, x, y
 @click.option("--no-tiles", is_flag=True, help="No background; opening the map then tells no tile server the area.")
 @click.option("--offline", is_flag=True, help="All scripts in the file and no background: no request at all.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
-@_input_options
-def map_command(paths, domain, places, no_tiles, overwrite, layer, x, y, input_crs, allow_remote, **arguments):
+@input_options
+def map_command(paths, truth, domain, places, no_tiles, overwrite, layer, x, y, input_crs, allow_remote, **arguments):
     """Draw IN and PERTURBED on a map, and write OUT, an HTML page.
 
     It contains original locations and says so: keep it confidential. Without IN only the release is drawn, which is
-    safe to publish. Opening a page asks a tile server for the area shown, unless --no-tiles or --offline is given.
+    safe to publish. What density, popularity, flows or reconstruct have written is drawn as what it is: give ANSWER
+    OUT, or ANSWER PERTURBED OUT with the release beside it. Opening a page asks a tile server for the area shown,
+    unless --no-tiles or --offline is given.
 
     \b
     Examples:
         geotracs map tracks.gpkg private.gpkg confidential.html --domain city.geojson --offline
         geotracs map private.gpkg publish.html
+        geotracs map density.gpkg private.gpkg confidential.html --truth tracks.gpkg --view side-by-side
     """
     if not 2 <= len(paths) <= 3:
         raise click.UsageError("Give IN, PERTURBED and OUT, or PERTURBED and OUT.")
@@ -244,8 +232,9 @@ def map_command(paths, domain, places, no_tiles, overwrite, layer, x, y, input_c
     shown = [files.read(source, **reading) for source in sources]
     page = explore(
         *shown,
-        domain=_domain(domain, allow_remote),
-        places=_layer(places, allow_remote),
+        truth=read_layer(truth, allow_remote),
+        domain=read_domain(domain, allow_remote),
+        places=read_layer(places, allow_remote),
         **({"tiles": None} if no_tiles else {}),
         **arguments,
     )
@@ -302,21 +291,6 @@ def reproduce_command(data, published, out, only, quick):
     click.echo(f"Written: {out}, {len(frames)} experiments.")
 
 
-def _layer(text: str | None, allow_remote: bool = False) -> Any:
-    """Return a file, if one is given."""
-    return None if text is None else files.read(text, allow_remote=allow_remote)
-
-
-def _domain(text: str | None, allow_remote: bool = False) -> Any:
-    """Return a bounding box or a file."""
-    if text is None or Path(text.partition("|")[0]).exists():
-        return _layer(text, allow_remote)
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise InputError(f"`--domain` is neither a file nor xmin,ymin,xmax,ymax: {text!r}.") from None
-
-
 def _number(text: str) -> float | str:
     """Return a number, or the name of a column."""
     try:
@@ -331,17 +305,6 @@ def _weights(text: str) -> str | list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         return text
-
-
-def _places(text: str | None, allow_remote: bool = False) -> Any:
-    """Return a grid or a file."""
-    if text is None or not text.startswith("grid:"):
-        return _layer(text, allow_remote)
-    try:
-        cell = float(text.removeprefix("grid:"))
-    except ValueError:
-        raise InputError(f"`--round-to grid:METRES` needs a number, got {text!r}.") from None
-    return Grid(cell=cell)
 
 
 def _options(pairs: Sequence[str]) -> dict[str, Any]:

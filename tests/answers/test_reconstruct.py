@@ -128,7 +128,7 @@ def test_other_methods(city, method):
 
 
 def test_a_polygon_with_a_budget_for_each_trajectory(city):
-    tracks = city.tracks.query('person == 0')
+    tracks = city.tracks.query("person == 0")
     private = perturb(tracks, 500, "joint", domain=city.boundary, unit="trajectory", **COLUMNS)
     found = reconstruct(private, speed=12, domain=city.boundary, cells=24)
     assert errors(tracks, found).mean() < 0.5 * errors(tracks, private).mean()

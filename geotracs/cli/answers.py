@@ -1,0 +1,157 @@
+"""Commands that answer from a release: layers out, or JSON; the functions do the work."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+
+import geotracs.io.files as files
+from geotracs.answers.reconstruct import reconstruct
+from geotracs.cli.arguments import ALLOW_REMOTE, read_domain, read_layer, read_places
+from geotracs.core.guarantee import caption, recorded
+from geotracs.errors import InputError
+
+LINES = 20
+"""How many rows are printed, unless OUT or --json is given."""
+
+_RELEASE = click.argument("source", metavar="PRIVATE")
+_OUT = click.argument("target", metavar="OUT")
+_PUBLIC = [
+    click.option("--domain", help="Public region of the release, as given to perturb, if its record does not hold it."),
+    click.option("--round-to", help="Its public places, likewise: a file, or grid:500."),
+    click.option("--layer", help="Layer of PRIVATE, if it has several."),
+    click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON."),
+    ALLOW_REMOTE,
+]
+_OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+
+
+def _with(*options: Any) -> Callable[[Any], Any]:
+    """Give a command several options, in this order."""
+
+    def given(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return given
+
+
+@click.command("reconstruct")
+@_with(_RELEASE, _OUT)
+@click.option("--speed", type=float, required=True, help="How fast people are at most, in m/s: 2 on foot, 15 by car.")
+@click.option("--stay", type=float, default=0.3, show_default=True, help="How likely nobody has moved in a step.")
+@click.option("--motion", default="box", show_default=True, help='"box", or "modes" that keep their direction.')
+@click.option(
+    "--prior",
+    default="release",
+    show_default=True,
+    help="Where people are likely: by the release itself, none, or a public file of points or areas.",
+)
+@click.option("--weight", help="Column of the prior with the number of each point or area.")
+@click.option("--places", help="Public places or roads that people do not leave: a file.")
+@click.option("--at", help="Fill in rows: at all times of a step such as 5min, or at times separated by commas.")
+@click.option("--level", type=float, default=0.9, show_default=True, help="Probability of the radius.")
+@click.option("--cells", type=int, default=64, show_default=True, help="Cells along the longer side of the region.")
+@_with(*_PUBLIC, _OVERWRITE)
+def reconstruct_command(source, target, prior, places, at, allow_remote, **arguments):
+    """Estimate where everybody was, from a release and a speed, and to within how many metres.
+
+    OUT gets the rows of PRIVATE with other locations and the column radius. This costs no epsilon, and anybody who has
+    the release can do it: it shows what the release tells about a person who is followed.
+
+    \b
+    Example:
+        geotracs reconstruct private.gpkg found.gpkg --speed 15 --domain city.geojson
+    """
+    release, saying = _read(source, target, arguments, allow_remote)
+    layer = None if prior == "none" else "release" if prior == "release" else read_layer(prior, allow_remote)
+    times = None if at is None else _times(at)
+    saying(reconstruct(release, prior=layer, places=read_layer(places, allow_remote), at=times, **arguments))
+
+
+def _read(
+    source: str, target: str | None, arguments: dict[str, Any], allow_remote: bool
+) -> tuple[Any, Callable[[pd.DataFrame], None]]:
+    """Return a release, and what is to be done with the answer; read the public layers among the arguments."""
+    overwrite, as_json = arguments.pop("overwrite", False), arguments.pop("as_json")
+    if target is not None:
+        files.check_free(target, overwrite=overwrite)
+    release = files.read(source, layer=arguments.pop("layer"), allow_remote=allow_remote)
+    if not recorded(release.attrs):
+        raise InputError(
+            f"{source!r} holds no record of a perturbation, and nothing can be learnt without it. Give the GeoPackage "
+            "or GeoParquet file that perturb has written: other formats do not keep the record."
+        )
+    arguments["domain"] = read_domain(arguments["domain"], allow_remote)
+    arguments["round_to"] = read_places(arguments["round_to"], allow_remote)
+
+    def saying(found: pd.DataFrame) -> None:
+        found = found.reset_index() if found.index.name is not None else found
+        if target is not None:
+            files.write(found, target, overwrite=overwrite)
+        click.echo(_as_json(found, rows=target is None) if as_json else _in_words(found, target))
+
+    return release, saying
+
+
+def _in_words(found: pd.DataFrame, target: str | None) -> str:
+    """Return where the answer is and what it says of itself, or its largest rows."""
+    record = found.attrs.get("tracs", {})
+    words = record.get("answer", {}).get("words")
+    if target is not None:
+        return "\n".join([f"{target}: {len(found):,} rows, from {caption(record)}.", *([words] if words else [])])
+    table = _plain(found)
+    if "start" not in table.columns and "share" in table.columns:  # bins stay in their order
+        table = table.sort_values("share", ascending=False, kind="stable")
+    text = table.head(LINES).to_string(index=False, float_format=lambda value: f"{value:.4g}")
+    means = [f"{name} {_interval(found.attrs[name])}" for name in ("mean", "median") if name in found.attrs]
+    return "\n".join([text, *([f"The largest {LINES} of {len(table):,}."] if len(table) > LINES else []), *means])
+
+
+def _interval(value: dict[str, float]) -> str:
+    return f"{value['value']:,.4g} ({value['low']:,.4g} to {value['high']:,.4g})"
+
+
+def _as_json(found: pd.DataFrame, *, rows: bool) -> str:
+    """Return an answer as JSON: how it was made, and its rows if they are written nowhere else."""
+    record = found.attrs.get("tracs", {})
+    known = {name: record[name] for name in ("method", "epsilon", "unit") if name in record}
+    whole: dict[str, Any] = {"release": known, "answer": record.get("answer", {}), "count": len(found)}
+    whole |= {name: found.attrs[name] for name in ("mean", "median") if name in found.attrs}
+    if rows:
+        whole["rows"] = [{str(key): value for key, value in row.items()} for row in _plain(found).to_dict("records")]
+    return json.dumps(_finite(whole), default=str, ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    """Return plain values: JSON has no numpy numbers and no NaN."""
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _plain(found: pd.DataFrame) -> pd.DataFrame:
+    geometry = getattr(found, "active_geometry_name", None)
+    return pd.DataFrame(found.drop(columns=[geometry] if geometry is not None else []))
+
+
+def _times(text: str) -> str | list[Any]:
+    """Return a step such as "5min", or times."""
+    try:
+        pd.tseries.frequencies.to_offset(text)
+    except ValueError:
+        try:
+            return [pd.Timestamp(part) for part in text.split(",")]
+        except ValueError:
+            raise InputError(
+                f"`--at` must be a step such as 5min, or times separated by commas, got {text!r}."
+            ) from None
+    return text
