@@ -26,7 +26,10 @@ def errors(original, found):
 
 
 def dense_tracks(trips=2, minutes=15, side=30_000.0, top=15.0, seed=0):
-    """Fixes 2 to 5 s apart, to 5 m, of cars that go straight on, turn and stop, each for about a minute."""
+    """Fixes 2 to 5 s apart, to 5 m, of cars that go straight on, turn and stop, each for about a minute.
+
+    They start in the middle and are too short to come near the border, where reports say less.
+    """
     rng = np.random.default_rng(seed)
     frames = []
     for trip in range(trips):
