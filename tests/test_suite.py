@@ -103,6 +103,7 @@ TESTED_IN = {
     **{f"views/maps/{name}": "views/maps/test_explore" for name in (
         "layers", "over_time", "page", "scene", "sides", "window",
     )},
+    "views/plots/charts": "views/plots/test_answers",
     **{f"views/plots/{name}": "views/test_plots" for name in ("canvas", "curves", "one_report", "tracks")},
 }  # fmt: skip
 """Modules that are tested with others, and in which file; a line goes when the module gets a file of its own."""

@@ -8,6 +8,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
+import geotracs.geo.tracks as frames
 from geotracs.core.guarantee import recorded
 from geotracs.errors import InputError
 
@@ -50,6 +51,12 @@ def level_of(frame: gpd.GeoDataFrame) -> str:
     """Return the level of a frame's intervals in words, as far as the record says it."""
     level = made_by(frame).get("level")
     return f"{level:.0%} interval" if isinstance(level, float) else "interval"
+
+
+def counted(zones: gpd.GeoDataFrame) -> str:
+    """Return how many zones, or places, there are in words."""
+    word = "place" if len(zones) and np.all(zones.geom_type == "Point") else "zone"
+    return f"{len(zones):,} {word}{'' if len(zones) == 1 else 's'}"
 
 
 def unclear(frame: gpd.GeoDataFrame) -> np.ndarray:
@@ -193,3 +200,16 @@ def numbers(frame: gpd.GeoDataFrame, column: str) -> np.ndarray:
 def width(frame: gpd.GeoDataFrame) -> np.ndarray:
     """Return how wide the interval of each share is."""
     return numbers(frame, "high") - numbers(frame, "low")
+
+
+def check(
+    estimate: Any, columns: set[str], release: gpd.GeoDataFrame | None = None, truth: gpd.GeoDataFrame | None = None
+) -> None:
+    """Raise unless a frame is an answer with these columns, and what is drawn beside it are tracks."""
+    frames.check(estimate, "answer")
+    missing = sorted(columns - set(estimate.columns))
+    if missing:
+        raise InputError(f"The answer must have the columns {sorted(columns)}; it lacks {missing}.")
+    for name, frame in (("release", release), ("original frame", truth)):
+        if frame is not None:
+            frames.check(frame, name)

@@ -170,7 +170,7 @@ def _density_legend(frame: gpd.GeoDataFrame, zones: gpd.GeoDataFrame, top: float
     record = recorded(frame.attrs)
     unclear = shapes.unclear(zones)
     lines = [caption(record)] if record else []
-    lines.append(f"share of the locations, {len(zones):,} {'zone' if len(zones) == 1 else 'zones'}")
+    lines.append(f"share of the locations, {shapes.counted(zones)}")
     if unclear.any():
         lines.append(f"{int(unclear.sum()):,} unclear: the {shapes.level_of(frame)} is wider than the share")
     return page.legend(lines, ["unclear"] if unclear.any() else [], page.scale(stops(look.cmap), top))

@@ -3,9 +3,10 @@
 matplotlib is imported where it is used; it comes with the extra ``plot``.
 """
 
-from geotracs.views.plots.answers import density, flows, intervals, tube
+from geotracs.views.plots.answers import density, flows, tube
+from geotracs.views.plots.charts import intervals, lengths
 from geotracs.views.plots.curves import displacement, error_curve
 from geotracs.views.plots.one_report import mechanism
 from geotracs.views.plots.tracks import plot
 
-__all__ = ["density", "displacement", "error_curve", "flows", "intervals", "mechanism", "plot", "tube"]
+__all__ = ["density", "displacement", "error_curve", "flows", "intervals", "lengths", "mechanism", "plot", "tube"]

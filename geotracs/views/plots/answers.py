@@ -1,4 +1,4 @@
-"""Answers from a release: densities beside the truth, intervals, flows, and reconstructed tracks in their tubes."""
+"""Drawings of answers from a release: densities beside the truth, flows, and reconstructed tracks in their tubes."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -8,13 +8,13 @@ import shapely
 
 import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
-import geotracs.geo.tracks as frames
 import geotracs.views.shapes as shapes
 from geotracs.core.guarantee import caption
-from geotracs.errors import InputError, quoted, sealed
+from geotracs.errors import InputError, sealed
 from geotracs.views.colours import COLOURS, stops
 from geotracs.views.plots.canvas import (
     CAPTION,
+    FIGURES,
     draw_public,
     frame_axes,
     plain,
@@ -28,7 +28,6 @@ from geotracs.views.plots.canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FIGURES = "Shows shares of original locations: keep confidential."
 MAX_FLOWS = 60
 """How many flows are drawn at most: the largest."""
 METRES = 111_320
@@ -84,7 +83,7 @@ def density(
     'original'
     """
     plt = pyplot()
-    _check(estimate, shapes.ESTIMATES, release, truth)
+    shapes.check(estimate, shapes.ESTIMATES, release, truth)
     if ax is not None and not (release is None and truth is None):
         raise InputError("`ax` is for an estimate alone; leave it out to draw several densities side by side.")
     zones = shapes.drawable(estimate)
@@ -108,7 +107,7 @@ def density(
     dots = shapes.unclear(zones)
     centres = shapely.get_coordinates(shapely.point_on_surface(np.asarray(zones.geometry.values)))
     _draw_dots(axes[-1], zones, centres[dots])
-    note = f"{int(dots.sum()):,} of {len(zones):,} zones are unclear" if legend and dots.any() else ""
+    note = f"{int(dots.sum()):,} of {shapes.counted(zones)} unclear" if legend and dots.any() else ""
     axes[-1].set_xlabel("\n".join(filter(None, [axes[-1].get_xlabel(), note])))
     if legend:
         bar = axes[0].figure.colorbar(scale, ax=list(axes), shrink=0.8, label="share of the locations")
@@ -116,70 +115,6 @@ def density(
     if ax is None:
         _say(axes, estimate, FIGURES if truth is not None else "")
     return axes[0] if len(panels) == 1 else axes
-
-
-@sealed
-def intervals(
-    estimate: gpd.GeoDataFrame,
-    release: gpd.GeoDataFrame | None = None,
-    *,
-    truth: gpd.GeoDataFrame | None = None,
-    by: str | None = None,
-    most: int = 20,
-    ax: "Axes | None" = None,
-    legend: bool = True,
-) -> "Axes":
-    """Draw the largest shares of zones, places or flows with their intervals.
-
-    Parameters
-    ----------
-    estimate : GeoDataFrame
-        What `density`, `popularity` or `flows` returned.
-    release, truth : GeoDataFrame, optional
-        The release and the original tracks, to draw what a count in the zones would say (not for flows).
-    by : str, optional
-        Column with the names of the zones; by default the index.
-    most : int
-        How many to draw.
-
-    Examples
-    --------
-    >>> import geotracs
-    >>> city = geotracs.datasets.sample_city(people=3, seed=1)
-    >>> estimate = city.boundary.assign(share=1.0, low=0.98, high=1.0)[["share", "low", "high", "geometry"]]
-    >>> intervals(estimate).get_xlabel()
-    'share (%)'
-    """
-    plt = pyplot()
-    _check(estimate, shapes.ESTIMATES, release, truth)
-    if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1:
-        raise InputError(f"`most` must be a whole number of at least 1, got {quoted(most)}.")
-    moving = shapes.answer_of(estimate) == "flows"
-    if moving and not (release is None and truth is None):
-        raise InputError("Intervals of flows are drawn alone, without a release and without `truth`.")
-    names = _names(estimate, by, moving)
-    share = shapes.numbers(estimate, "share")
-    order = np.argsort(-share, kind="stable")[:most]
-    rows = np.arange(len(order))
-    low, high = (shapes.numbers(estimate, name)[order] for name in ("low", "high"))
-    ax = plt.subplots(figsize=(6.5, 1.2 + 0.27 * len(order)), layout="constrained")[1] if ax is None else ax
-    ax.hlines(rows, 100 * low, 100 * high, color=COLOURS[0], linewidth=4, alpha=0.4, label=shapes.level_of(estimate))
-    ax.plot(100 * share[order], rows, "o", color=COLOURS[0], markersize=5, label="estimated")
-    for label, tracks, marker in (("reports", release, "x"), ("original", truth, "D")):
-        if tracks is not None:
-            counted = 100 * shapes.naive(estimate, tracks)[order]
-            ax.plot(counted, rows, marker, color=COLOURS[1], markersize=5, fillstyle="none", label=label)
-    ax.set_yticks(rows, [plain(names[row]) for row in order], fontsize="small")
-    ax.set(xlabel="share (%)", ylim=(len(order) - 0.4, -0.6))
-    ax.set_xlim(left=0)
-    ax.grid(visible=True, axis="x", color="#dddddd", linewidth=0.6)
-    what = "flows" if moving else "zones"
-    notes = [f"the {len(order):,} largest of {len(share):,} {what}"] if len(order) < len(share) else []
-    notes += [FIGURES] if truth is not None else []
-    ax.set_title("\n".join(notes), fontsize="small")
-    if legend:
-        ax.legend(fontsize="small", loc="lower right")
-    return ax
 
 
 @sealed
@@ -211,7 +146,7 @@ def flows(
     1
     """
     plt = pyplot()
-    _check(estimate, shapes.FLOWS)
+    shapes.check(estimate, shapes.FLOWS)
     lines = shapes.drawable(estimate)
     clear, vague = shapes.largest(lines, most)
     order = clear if len(clear) else vague
@@ -272,7 +207,7 @@ def tube(
     'longitude'
     """
     plt = pyplot()
-    _check(found, {"radius"}, release, truth)
+    shapes.check(found, {"radius"}, release, truth)
     record = record_of(found)
     columns = (trajectory or record.get("trajectory"), time or record.get("time"))
     sides = {"reconstructed": found, "reports": release, "original": truth}
@@ -311,29 +246,6 @@ def _legend(ax: "Axes", names: list[str], level: str) -> None:
     handles: list[Any] = [Line2D([], [], color="#777777", label=name, **STYLES[name]) for name in names]
     handles.append(Patch(color="#777777", alpha=0.2, label=level.replace("interval", "radius")))
     ax.legend(handles=handles, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=4)
-
-
-def _check(
-    estimate: Any, columns: set[str], release: gpd.GeoDataFrame | None = None, truth: gpd.GeoDataFrame | None = None
-) -> None:
-    frames.check(estimate, "answer")
-    missing = sorted(columns - set(estimate.columns))
-    if missing:
-        raise InputError(f"The answer must have the columns {sorted(columns)}; it lacks {missing}.")
-    for name, frame in (("release", release), ("original frame", truth)):
-        if frame is not None:
-            frames.check(frame, name)
-
-
-def _names(estimate: gpd.GeoDataFrame, by: str | None, moving: bool) -> list[str]:
-    if by is not None:
-        if by not in estimate.columns:
-            raise InputError(f"There is no column {by!r}; `by` names the column with the names of the zones.")
-        return [str(value) for value in estimate[by]]
-    if moving:
-        pairs = zip(estimate["origin"], estimate["destination"], strict=True)
-        return [f"{start} → {end}" for start, end in pairs]
-    return [str(value) for value in estimate.index]
 
 
 def _region(frame: gpd.GeoDataFrame, domain: Any) -> regions.Region | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CAPTION = "Contains original locations: keep confidential."
+FIGURES = "Shows shares of original locations: keep confidential."
 Unwrap = Callable[[np.ndarray], np.ndarray]
 
 

@@ -3,12 +3,12 @@
 import geopandas as gpd
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 import shapely
 
 from geotracs import CRSError, InputError, plots
-from geotracs.views.plots.answers import FIGURES
-from geotracs.views.plots.canvas import CAPTION
+from geotracs.views.plots.canvas import CAPTION, FIGURES
 from tests.conftest import TOKYO
 from tests.views import toys
 from tests.views.test_plots import closed, words  # noqa: F401  (draws and closes all figures in the end)
@@ -47,7 +47,7 @@ class TestDensity:
         assert FIGURES in words(axes[0])
         assert "joint, epsilon 4 per location" in words(axes[0])
         unclear = int((estimate.share < 0.2).sum())
-        assert f"{unclear} of 9 zones are unclear" in axes[2].get_xlabel()
+        assert f"{unclear} of 9 zones unclear" in axes[2].get_xlabel()
         assert len(axes[2].lines[0].get_xydata()) == unclear
 
     def test_an_estimate_alone_is_not_confidential(self, estimate):
@@ -109,6 +109,20 @@ class TestFlows:
     def test_they_are_drawn_alone(self, tracks, private):
         with pytest.raises(InputError, match="drawn alone"):
             toys.flows(private).tracs.plot(truth=tracks)
+
+
+class TestLengths:
+    def test_shares_per_width_with_intervals(self):
+        bins = {"start": [0.0, 1000], "end": [1000.0, 5000], "share": [0.6, 0.4], "low": [0.5, 0.2], "high": [0.7, 0.6]}
+        table = pd.DataFrame(bins)
+        table.attrs["median"] = {"value": 800.0, "low": 500.0, "high": 900.0}
+        ax = plots.lengths(table)
+        assert [bar.get_height() for bar in ax.patches] == pytest.approx([0.6, 0.1])
+        assert [bar.get_width() for bar in ax.patches] == pytest.approx([1, 4])
+        assert np.allclose([part[:, 1] for part in ax.collections[0].get_segments()], [[0.5, 0.7], [0.05, 0.15]])
+        assert ax.lines[0].get_xdata() == pytest.approx([0.8, 0.8])
+        with pytest.raises(InputError, match="lacks the columns \\['end'\\]"):
+            plots.lengths(table.drop(columns="end"))
 
 
 class TestTube:
