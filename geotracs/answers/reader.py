@@ -314,21 +314,31 @@ class Reader:
 
     def _with_eps(self, states: States, rows: np.ndarray, eps: float) -> np.ndarray:
         """Return likelihoods by the exact place of a report where its law is a product, otherwise by its bin."""
-        channel = self.channel
-        grid = isinstance(states, CellStates) and has_grid(channel.domain) and is_plain(channel)
-        factors = channel.factors(eps) if grid else None
-        if factors is not None and not any(axis.has_atoms for pair in factors for axis in pair):
-            cells = cast(CellStates, states)
-            unit = np.clip(cells.chart.to_unit(self.xy[rows]), 0, 1)
-            terms = [
-                (first.at(unit[:, 0], cells.shape[0]), second.at(unit[:, 1], cells.shape[1]))
-                for first, second in factors
-            ]
-            return outer(terms, cells.index)
-        bins = self.bins(states)
+        bins, release = self.bins(states), self.channel.release
         some = Reports(self.xy[rows], None if self.reports.which is None else self.reports.which[rows])
-        labels, which = np.unique(bins.label(some), return_inverse=True)
-        return self._operator(states, bins, eps).rows(labels)[which.reshape(-1)]
+        labels = bins.label(some)
+        exact = np.zeros(len(rows), dtype=bool)
+        found = np.empty((len(rows), states.count))
+        if isinstance(states, CellStates) and has_grid(self.channel.domain) and isinstance(bins, bins_.Cells):
+            factors = self.channel.factors(eps)
+            if release.remap is None and factors is not None and not any(a.has_atoms for both in factors for a in both):
+                exact = labels < bins.shape[0] * bins.shape[1]  # not on the border, where several are projected to one
+                unit = np.clip(states.chart.to_unit(some.xy[exact]), 0, 1)
+                across, up = states.shape
+                terms = [(first.at(unit[:, 0], across), second.at(unit[:, 1], up)) for first, second in factors]
+                found[exact] = outer(terms, states.index)
+        distinct, which = np.unique(labels[~exact], return_inverse=True)
+        if len(distinct):
+            found[~exact] = self._rows(states, bins, eps, distinct)[which.reshape(-1)]
+        return found
+
+    def _rows(self, states: States, bins: Bins, eps: float, labels: np.ndarray) -> np.ndarray:
+        """Return the rows of some bins; those that were asked for before are kept."""
+        kept = self.kept.setdefault((id(states), eps, "rows"), {})
+        new = [label for label in labels.tolist() if label not in kept]
+        if new:
+            kept.update(zip(new, self._operator(states, bins, eps).rows(np.array(new)), strict=True))
+        return np.array([kept[label] for label in labels.tolist()])
 
     def _looking_back(self, states: States, rows: np.ndarray) -> np.ndarray:
         """Return likelihoods of reports each of which was seen from the one before it."""
