@@ -42,6 +42,13 @@ def answer_of(frame: gpd.GeoDataFrame) -> str | None:
     return None
 
 
+def role_of(frame: gpd.GeoDataFrame) -> str:
+    """Return what the tracks of a frame alone are: "original", "perturbed", "reconstructed" or "synthetic"."""
+    kind = made_by(frame).get("kind")
+    named = {"reconstruct": "reconstructed", "synthesize": "synthetic"}
+    return named.get(str(kind), "perturbed") if recorded(frame.attrs) else "original"
+
+
 def made_by(frame: gpd.GeoDataFrame) -> dict[str, Any]:
     """Return what the record of an answer says of how it was computed; nothing for anything else."""
     return dict(recorded(frame.attrs).get("answer") or {})

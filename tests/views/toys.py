@@ -53,7 +53,17 @@ def flows(private):
 def reconstructed(tracks, private, radius=500.0):
     """The tracks moved by some metres, as if they had been found again."""
     moved = private.set_geometry(tracks.geometry.translate(0.001, 0.001)).assign(radius=radius)
-    moved = answered(moved, private, kind="reconstruct", level=0.9)
-    xy = shapely.get_coordinates(moved.geometry.values)
-    moved.attrs["tracs"]["digest"] = {"crs": "EPSG:4326", **geotracs.core.digest.Digest.of(xy).to_record()}
-    return moved
+    return digested(answered(moved, private, kind="reconstruct", level=0.9))
+
+
+def synthetic(private):
+    """Two lines that are nobody's."""
+    lines = [shapely.LineString([(139.6, 35.6), (139.7, 35.7)]), shapely.LineString([(139.7, 35.6), (139.6, 35.8)])]
+    trips = answered(gpd.GeoDataFrame({"trip": [0, 1]}, geometry=lines, crs=4326), private, kind="synthesize")
+    return digested(trips)
+
+
+def digested(frame):
+    xy = shapely.get_coordinates(frame.geometry.values)
+    frame.attrs["tracs"]["digest"] = {"crs": "EPSG:4326", **geotracs.core.digest.Digest.of(xy).to_record()}
+    return frame

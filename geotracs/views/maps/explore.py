@@ -16,6 +16,7 @@ import geotracs.views.maps.layers as layers
 import geotracs.views.maps.page as page
 import geotracs.views.maps.scene as scenes
 import geotracs.views.maps.sides as sides
+import geotracs.views.shapes as shapes
 from geotracs.core.digest import OTHER
 from geotracs.core.guarantee import caption, recorded
 from geotracs.errors import InputError, quoted, sealed
@@ -165,9 +166,9 @@ def explore(
     picked = None if pick is None else window(gdf, perturbed, region, trajectory, time, pick)
     drawn = np.concatenate([side.lonlat for side in shown])
     public, bounds = scenes.public(drawn, region, places, picked, sample)
-    roles = ["original", "perturbed"] if perturbed is not None else ["perturbed" if record else "original"]
-    caption = None if roles == ["perturbed"] else page.CAPTION if perturbed is not None else page.UNKNOWN
-    if roles == ["perturbed"] and standing(gdf) == OTHER:
+    roles = ["original", "perturbed"] if perturbed is not None else [shapes.role_of(gdf)]
+    caption = page.CAPTION if perturbed is not None else None if record else page.UNKNOWN
+    if record and perturbed is None and standing(gdf) == OTHER:
         caption = page.CHANGED
     setting = Setting(bounds, _legend(gdf, perturbed, shown[0], record, roles) if legend else None, caption)
     notes = [layers.Notes(side.values(tooltip), side.values(popup)) for side in shown]

@@ -16,11 +16,13 @@ from geotracs.views.maps.sides import DEGREES, Side
 STROKES: dict[str, dict[str, Any]] = {
     "original": {"weight": 3, "opacity": 0.95},
     "perturbed": {"weight": 1.5, "opacity": 0.5, "dashArray": "4 6"},
+    "synthetic": {"weight": 1.5, "opacity": 0.5},
     "reconstructed": {"weight": 2, "opacity": 0.95, "dashArray": "1 5"},
 }
 DOTS: dict[str, dict[str, Any]] = {
     "original": {"radius": 4, "weight": 1, "opacity": 1, "fill": True, "fillOpacity": 0.95},
     "perturbed": {"radius": 4, "weight": 2, "opacity": 0.9, "fill": True, "fillColor": "#ffffff", "fillOpacity": 0.9},
+    "synthetic": {"radius": 2, "weight": 1, "opacity": 0.5, "fill": True, "fillColor": "#ffffff", "fillOpacity": 0.9},
     "reconstructed": {"radius": 2, "weight": 1, "opacity": 1, "fill": True, "fillOpacity": 1},
 }
 """Full lines and full dots before, dashes and hollow dots after, dotted lines and small dots for what was found again:

@@ -29,6 +29,7 @@ SWATCHES = {
     "original": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="3"/><circle cx="20" cy="7" r="4" fill="#333"/>',
     "perturbed": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="2" stroke-dasharray="4 4"/>'
     '<circle cx="20" cy="7" r="4" fill="#fff" stroke-width="2"/>',
+    "synthetic": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="1.5"/><circle cx="20" cy="7" r="2" fill="#fff"/>',
     "reconstructed": '<line x1="2" y1="7" x2="38" y2="7" stroke-width="2" stroke-dasharray="1 4"/>'
     '<circle cx="20" cy="7" r="2" fill="#333"/>',
     "radius": '<rect x="2" y="1" width="36" height="12" rx="6" fill="#333" fill-opacity="0.2" stroke-opacity="0.5"/>',

@@ -22,13 +22,15 @@ from geotracs.views.plots.canvas import (
     tracks_of,
     unwrapping,
 )
-from geotracs.views.shapes import answer_of
+from geotracs.views.shapes import answer_of, role_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STYLES = {
     "original": {"linestyle": "-", "linewidth": 2.4, "marker": "o", "markersize": 4, "zorder": 3},
+    "synthetic": {"linestyle": "-", "linewidth": 1.2, "marker": ".", "markersize": 4, "zorder": 2},
+    "reconstructed": {"linestyle": (0, (1, 1.2)), "linewidth": 1.8, "marker": ".", "markersize": 4, "zorder": 3},
     "perturbed": {"linestyle": (0, (4, 2)), "linewidth": 0.7, "marker": "x", "markersize": 5, "zorder": 2},
 }
 
@@ -105,8 +107,9 @@ def plot(
         frames.check(perturbed, "perturbed frame")
     releases = [frame for frame in (original, perturbed) if frame is not None and record_of(frame)]
     record = record_of(releases[-1]) if releases else {}
-    columns = [trajectory or record.get("trajectory"), time or record.get("time")]
-    layers = {"perturbed" if perturbed is None and record else "original": tracks_of(original, *columns)}
+    known = {key: record.get(key) if record.get(key) in original.columns else None for key in ("trajectory", "time")}
+    columns = [trajectory or known["trajectory"], time or known["time"]]
+    layers = {role_of(original) if perturbed is None else "original": tracks_of(original, *columns)}
     if perturbed is not None:
         layers["perturbed"] = tracks_of(perturbed.to_crs(original.crs), *columns)
     region = regions.recorded(record, original.crs, domain)
@@ -190,7 +193,7 @@ def _legend(fig: Any, ax: "Axes", styles: dict[str, dict[str, Any]], how: str) -
 
     handles = []
     for name, style in styles.items():
-        label = f"{name}: {how}" if name == "perturbed" and how else name
+        label = f"{name}: {how}" if name != "original" and how else name
         handles.append(Line2D([], [], color="#777777", label=label, **style))
     if fig is None:
         ax.legend(handles=handles, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.08))

@@ -4,7 +4,7 @@ import pytest
 import shapely
 
 from geotracs import CRSError, InputError
-from geotracs.views.maps.page import CAPTION, CHANGED, FIGURES, NO_RECORD
+from geotracs.views.maps.page import CAPTION, CHANGED, FIGURES, NO_RECORD, UNKNOWN
 from geotracs.views.maps.scene import Row
 from tests.conftest import TOKYO
 from tests.views import toys
@@ -66,6 +66,12 @@ def test_an_estimate_without_a_record_may_come_from_originals(density, private):
 
 def test_originals_put_into_a_reconstruction_are_not_called_safe(tracks, found):
     assert CHANGED in html_of(found.set_geometry(tracks.geometry).tracs.explore())
+
+
+def test_made_up_trips_are_called_so(private):
+    map_ = toys.synthetic(private).tracs.explore(offline=True)
+    assert layer_names(map_) == ["region", "synthetic"]
+    assert not [caption for caption in (*CAPTIONS, UNKNOWN) if caption in html_of(map_)]
 
 
 class TestDensity:

@@ -111,6 +111,13 @@ class TestFlows:
             toys.flows(private).tracs.plot(truth=tracks)
 
 
+def test_made_up_trips_are_called_so(private):
+    ax = toys.synthetic(private).tracs.plot()
+    assert len(ax.lines) == 2
+    assert "synthetic: joint, epsilon 4" in words(ax)
+    assert "confidential" not in words(ax)
+
+
 class TestLengths:
     def test_shares_per_width_with_intervals(self):
         bins = {"start": [0.0, 1000], "end": [1000.0, 5000], "share": [0.6, 0.4], "low": [0.5, 0.2], "high": [0.7, 0.6]}
