@@ -169,8 +169,11 @@ def label(crs: pyproj.CRS) -> str:
 
 
 def _projected(crs: pyproj.CRS, conversion: Any) -> pyproj.CRS:
+    base = crs.geodetic_crs  # of which PROJ has forgotten the codes of a datum's members, and looks for them by name
     try:
-        return ProjectedCRS(conversion=conversion, geodetic_crs=crs.geodetic_crs, name="geotracs working CRS")
+        return ProjectedCRS(
+            conversion=conversion, geodetic_crs=crs if crs == base else base, name="geotracs working CRS"
+        )
     except PyprojCRSError:
         raise CRSError("No planar CRS can be made from that of the data; give one with `crs`.") from None
 
