@@ -1,6 +1,6 @@
 """Polygons, with holes or in parts: mechanisms run on a fitted rectangle, reports are projected into the shape."""
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, cast
 
 import numpy as np
@@ -92,12 +92,12 @@ class Polygon(Base):
     @cached_property
     def border(self) -> Border:
         """Its border, under an index."""
-        return Border(self.geometry)
+        return _border(shapely.to_wkb(self.geometry))
 
     @cached_property
     def edges(self) -> Edges:
         """Its edges, for TraCS-D on the fitted rectangle; none of a convex polygon, which its half-planes say."""
-        return NO_EDGES if self.convex else edges_of(self.border, self._fitted.vertices)
+        return NO_EDGES if self.convex else _edges(self.border, self._fitted)
 
     def contains(self, xy: np.ndarray) -> np.ndarray:
         """Return which locations are inside or on the border, or so near that rounding explains it."""
@@ -119,6 +119,17 @@ class Polygon(Base):
         found = self._fitted.from_unit(evenly(64 * n))
         found = found[self.border.covers(found)][:n]
         return found if len(found) else np.array([self.centre])
+
+
+@lru_cache(maxsize=8)
+def _border(geometry: bytes) -> Border:
+    """Return the index of a border, of which many releases may need the same."""
+    return Border(shapely.from_wkb(geometry))
+
+
+@lru_cache(maxsize=8)
+def _edges(border: Border, fitted: Rectangle | Parallelogram) -> Edges:
+    return edges_of(border, fitted.vertices)
 
 
 def _fitted(geometry: BaseGeometry, fit: str) -> Rectangle | Parallelogram:
