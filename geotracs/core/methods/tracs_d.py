@@ -18,7 +18,7 @@ from geotracs.core.mechanisms.sectors import Sectors
 from geotracs.core.methods.abreast import walk_abreast
 from geotracs.core.methods.product import Point, Product
 from geotracs.core.methods.released import Release, Reports
-from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, compiled_walk
+from geotracs.core.methods.walk import ARC_STARTS, ARCTANGENTS, kernel
 from geotracs.core.randomness import Source, public_stream, words
 from geotracs.errors import DomainError, InputError, quoted
 
@@ -134,7 +134,7 @@ class TracsD(Product):
             inside = domain.project_inside if len(domain.edges.table) else None
             walk_abreast(xy, offsets, starts, follow, planes, (direction, distance), draws, inside)
             return
-        compiled_walk()(
+        kernel(
             xy[:, 0],
             xy[:, 1],
             offsets,

@@ -4,6 +4,7 @@ import functools
 import math
 from collections.abc import Callable
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from geotracs.core.mechanisms.lattice import CELLS
 LAST = CELLS - 1
 TURN = 2 * math.pi
 TINY = 1e-300
+PLAIN = 10_000
+"""How many locations are walked before numba is loaded."""
 LANES = 32
 """How many trajectories are walked abreast, each part of a step for all of them: none waits for another's divisions."""
 ARC_STARTS = np.exp(1j * TURN / 2**12 * np.arange(2**12)).view(np.float64).reshape(-1, 2)
@@ -96,15 +99,7 @@ def walk(
             for k in range(n):
                 x[k], y[k] = at[lanes[k], 0], at[lanes[k], 1]
                 dx[k], dy[k] = xs[rows[k]] - x[k], ys[rows[k]] - y[k]
-                across, up = abs(dx[k]), abs(dy[k])
-                longer, shorter = max(across, up), min(across, up)
-                nearest = int(shorter / max(longer, TINY) * TANGENTS + 0.5)
-                rest = shorter - nearest / TANGENTS * longer
-                rest /= max(longer + nearest / TANGENTS * shorter, TINY)
-                part = arctangents[nearest] + rest - rest * rest * rest * (1 / 3 - rest * rest / 5)
-                part = math.pi / 2 - part if up > across else part
-                part = math.pi - part if dx[k] < 0 else part
-                turn[k] = (TURN - part if dy[k] < 0 else part) * (1 / TURN)
+                turn[k] = part_of_turn(dx[k], dy[k], arctangents)
                 way[k] = 0.0
             for side in range(len(planes)):
                 a, b, c = planes[side, 0], planes[side, 1], planes[side, 2]
@@ -122,11 +117,7 @@ def walk(
                 cell = min(max(min(int(min(way[k], 1.0) * CELLS), LAST) - width // 2, 0), CELLS - width)
                 way[k] = (((cell + int(steps[i])) & LAST) + 0.5) / CELLS
                 # Back from the chart, along the middle of the reported direction's cell.
-                cosine, sine = arcs[direction >> 20, 0], arcs[direction >> 20, 1]
-                angle = ((direction & 0xFFFFF) + 0.5) * (TURN / CELLS)
-                square = angle * angle
-                short, aside = 1 - square / 2 * (1 - square / 12), angle * (1 - square / 6 * (1 - square / 20))
-                dx[k], dy[k] = cosine * short - sine * aside, sine * short + cosine * aside
+                dx[k], dy[k] = towards(direction, arcs)
                 whole[k] = 0.0
             for side in range(len(planes)):
                 a, b = planes[side, 0], planes[side, 1]
@@ -140,6 +131,36 @@ def walk(
                     xs[i], ys[i] = move_inside(xs[i], ys[i], edges)
                 if follow:
                     at[lanes[k], 0], at[lanes[k], 1] = xs[i], ys[i]
+
+
+def part_of_turn(dx: float, dy: float, arctangents: np.ndarray) -> float:
+    """Return the direction of a vector as a part of a turn, from 0 to 1.
+
+    >>> part_of_turn(-2.0, 2.0, ARCTANGENTS)
+    0.375
+    """
+    across, up = abs(dx), abs(dy)
+    longer, shorter = max(across, up), min(across, up)
+    nearest = int(shorter / max(longer, TINY) * TANGENTS + 0.5)
+    rest = shorter - nearest / TANGENTS * longer
+    rest /= max(longer + nearest / TANGENTS * shorter, TINY)
+    angle = float(arctangents[nearest]) + rest - rest * rest * rest * (1 / 3 - rest * rest / 5)
+    angle = math.pi / 2 - angle if up > across else angle
+    angle = math.pi - angle if dx < 0 else angle
+    return (TURN - angle if dy < 0 else angle) * (1 / TURN)
+
+
+def towards(direction: int, arcs: np.ndarray) -> tuple[float, float]:
+    """Return cosine and sine of the middle of a direction's cell.
+
+    >>> [round(float(part), 6) for part in towards(CELLS // 4, ARC_STARTS)]
+    [-0.0, 1.0]
+    """
+    cosine, sine = arcs[direction >> 20, 0], arcs[direction >> 20, 1]
+    angle = ((direction & 0xFFFFF) + 0.5) * (TURN / CELLS)
+    square = angle * angle
+    short, aside = 1 - square / 2 * (1 - square / 12), angle * (1 - square / 6 * (1 - square / 20))
+    return cosine * short - sine * aside, sine * short + cosine * aside
 
 
 def move_inside(x: float, y: float, edges: Edges) -> tuple[float, float]:
@@ -171,6 +192,26 @@ def move_inside(x: float, y: float, edges: Edges) -> tuple[float, float]:
     return px + edges.hair * across, py + edges.hair * up
 
 
+class Kernel:
+    """`walk`, by the interpreter as long as that takes less time than to load numba, and compiled from then on."""
+
+    def __init__(self) -> None:
+        self._walked = 0
+
+    def __call__(self, xs: np.ndarray, *others: Any) -> None:
+        """Replace every location by its report; the arguments are those of `walk`."""
+        if self._walked < PLAIN:
+            self._walked += len(xs)
+        if self._walked >= PLAIN:
+            compiled_walk()(xs, *others)
+        else:
+            with np.errstate(all="ignore"):  # as compiled code does
+                walk(xs, *others)
+
+
+kernel = Kernel()
+
+
 @functools.cache
 def compiled_walk() -> Callable[..., None]:
     """Return `walk`, compiled where numba is installed (the extra ``fast``)."""
@@ -179,11 +220,17 @@ def compiled_walk() -> Callable[..., None]:
     except ImportError:
         return walk
     try:
-        return _compiled(njit(cache=True, nogil=True))
+        return _compiled(njit, cache=True)
     except RuntimeError:  # numba finds no folder that it may write its cache to
-        return _compiled(njit(nogil=True))
+        return _compiled(njit)
 
 
-def _compiled(compiler: Callable[..., Callable[..., None]]) -> Callable[..., None]:
+def _compiled(njit: Callable[..., Any], **options: bool) -> Callable[..., None]:
     """Return `walk`, calling what is compiled, too: numba is not imported before it is needed."""
-    return compiler(FunctionType(walk.__code__, {**globals(), "move_inside": compiler(move_inside)}, "walk"))
+    # What every location needs is copied into the loop: calls would cost a tenth of the time.
+    parts = {part.__name__: njit(inline="always")(part) for part in (part_of_turn, towards)}
+    parts["move_inside"] = njit(nogil=True, **options)(move_inside)
+    compiled: Callable[..., None] = njit(nogil=True, **options)(
+        FunctionType(walk.__code__, {**globals(), **parts}, "walk")
+    )
+    return compiled

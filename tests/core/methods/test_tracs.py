@@ -126,6 +126,16 @@ def test_on_a_polygon_the_reference_is_what_is_released():
         assert report[0] == pytest.approx(drawn[2 * i + 1], abs=1e-6)
 
 
+def test_numba_is_loaded_when_that_pays(monkeypatch):
+    used = []
+    monkeypatch.setattr(walk_module, "walk", lambda *arguments: used.append("plain"))
+    monkeypatch.setattr(walk_module, "compiled_walk", lambda: lambda *arguments: used.append("compiled"))
+    kernel = walk_module.Kernel()
+    for n in (100, walk_module.PLAIN - 101, 1, 1):
+        kernel(np.empty(n))
+    assert used == ["plain", "plain", "compiled", "compiled"]
+
+
 def test_plain_kernel_is_used_without_numba(monkeypatch):
     import builtins
 
