@@ -114,6 +114,34 @@ class TracsAccessor:
         ) -> pd.DataFrame:
             """See `geotracs.sweep`."""
 
+        def flows(
+            self,
+            zones: gpd.GeoDataFrame | gpd.GeoSeries,
+            *,
+            pairs: str = "ends",
+            when: str | pd.Timedelta | None = None,
+            level: float = 0.9,
+            domain: Any = None,
+            round_to: Any = None,
+            prior: Any = None,
+            weight: str | None = None,
+        ) -> gpd.GeoDataFrame:
+            """See `geotracs.answers.flows.flows`."""
+
+        def lengths(
+            self,
+            *,
+            of: str = "length",
+            pairs: str = "ends",
+            bins: int | Sequence[float] = 10,
+            level: float = 0.9,
+            domain: Any = None,
+            round_to: Any = None,
+            prior: Any = None,
+            weight: str | None = None,
+        ) -> pd.DataFrame:
+            """See `geotracs.answers.lengths.lengths`."""
+
         def explore(
             self,
             perturbed: gpd.GeoDataFrame | None = None,
@@ -178,6 +206,8 @@ class TracsAccessor:
         compare = _Function("geotracs.utility.compare", "compare")
         sweep = _Function("geotracs.utility.sweep", "sweep")
         reconstruct = _Function("geotracs.answers.reconstruct", "reconstruct")
+        flows = _Function("geotracs.answers.flows", "flows")
+        lengths = _Function("geotracs.answers.lengths", "lengths")
         explore = _Function("geotracs.views.maps", "explore")
         plot = _Function("geotracs.views.plots", "plot")
 
