@@ -108,15 +108,14 @@ def _density(
     }
     share = shapes.numbers(zones, "share")
     top = max((float(part.max(initial=0)) for part in (share, *naive.values())), default=0.0)
-    centres = crs_.transform(_centres(zones), zones.crs, crs_.parse(sides.DEGREES))
-    centres = sides.in_one_piece(centres)
-    middle = float(centres[:, 0].min() + centres[:, 0].max()) / 2 if len(centres) else 0.0
-    parts = layers.placed(zones.geometry, middle)
+    parts = layers.placed(zones.geometry, _middle(zones))
     public, bounds = scenes.public(shapely.get_coordinates(parts), look.region, look.places, None, look.sample)
+    if shapes.made_by(frame).get("over") == "cells":  # nobody is outside
+        parts = _clipped(parts, public)
     estimated = [
         _choropleth("uncertainty", parts, shapes.width(zones), top, _notes(zones, look), look, show=False),
         _choropleth("estimated", parts, share, top, _notes(zones, look), look),
-        _stipple(centres[shapes.unclear(zones)]),
+        _stipple(_centres(parts[shapes.unclear(zones)])),
     ]
     others = {
         name: _choropleth(name, parts, part, top, _notes(_with_share(zones, part), look), look)
@@ -127,13 +126,13 @@ def _density(
     options = {**look.options, "prefer_canvas": len(zones) > look.sample}
     if look.view == "side-by-side":
         panels = {
-            name: [*(layers.shapes(*layer) for layer in public), *groups]
+            name: [*groups, *(layers.shapes(*layer) for layer in public)]
             for name, groups in ({name: [group] for name, group in others.items()} | {"estimated": estimated}).items()
         }
         return scenes.row(panels, setting, bundled, **options)
     for group in others.values():
         group.show = False
-    groups = [*(layers.shapes(*layer) for layer in public), *others.values(), *estimated]
+    groups = [*others.values(), *estimated, *(layers.shapes(*layer) for layer in public)]
     return scenes.stack(groups, setting, look.m, bundled, **look.size, **options)
 
 
@@ -153,6 +152,19 @@ def _choropleth(
         looks = {**(PLACE if points.all() else ZONE), **look.style}
         layers.geojson(features, looks, notes.script()).add_to(group)
     return group
+
+
+def _outline(public: list[layers.Shapes]) -> BaseGeometry | None:
+    return next((parts[0] for name, parts, *_ in public if name == "region"), None)
+
+
+def _clipped(parts: np.ndarray, public: list[layers.Shapes]) -> np.ndarray:
+    """Return what of cells lies in the region, as far as this is known."""
+    outline = _outline(public)
+    if outline is None:
+        return parts
+    inside = shapely.intersection(parts, outline)
+    return np.where(shapely.area(inside) > 0, inside, parts)
 
 
 def _stipple(centres: np.ndarray) -> folium.FeatureGroup:
@@ -237,7 +249,7 @@ def _reconstructed(
     radius = shapes.numbers(frame, "radius")[shown[0].rows]
     drawn = np.concatenate([side.lonlat for side in shown])
     public, bounds = scenes.public(drawn, look.region, look.places, None, look.sample)
-    within = next((parts[0] for name, parts, *_ in public if name == "region"), None)
+    within = _outline(public)
     hues = colours(len(shown[0].offsets) - 1, look.color, look.cmap)
     caption_ = page.CAPTION if truth is not None else page.CHANGED if standing(frame) == OTHER else None
     legend = _tracks_legend(frame, shown[0], radius, roles) if look.legend else None
@@ -331,8 +343,15 @@ def _with_share(zones: gpd.GeoDataFrame, share: np.ndarray) -> gpd.GeoDataFrame:
     return zones.drop(columns=[*shapes.ESTIMATES, *({"count"} & set(zones.columns))]).assign(share=share)
 
 
-def _centres(zones: gpd.GeoDataFrame) -> np.ndarray:
-    return shapely.get_coordinates(shapely.point_on_surface(np.asarray(zones.geometry.values)))
+def _middle(zones: gpd.GeoDataFrame) -> float:
+    """Return the longitude in the middle of zones, which may lie on both sides of the antimeridian."""
+    centres = _centres(np.asarray(zones.geometry.values))
+    longitude = sides.in_one_piece(crs_.transform(centres, zones.crs, crs_.parse(sides.DEGREES)))[:, 0]
+    return float(longitude.min() + longitude.max()) / 2 if len(longitude) else 0.0
+
+
+def _centres(parts: np.ndarray) -> np.ndarray:
+    return shapely.get_coordinates(shapely.point_on_surface(parts))
 
 
 def _mercator(lonlat: np.ndarray) -> np.ndarray:

@@ -163,7 +163,7 @@ def row(panels: dict[str, list[folium.FeatureGroup]], setting: Setting, bundled:
         if map_ is maps.maps[-1]:
             folium.LayerControl(collapsed=False).add_to(map_)
     setting.annotate(maps.maps[0], maps.maps[-1], "bottomleft")
-    setting.fit(maps, below=120, beside=8)
+    setting.fit(maps, below=170, beside=8)
     cast(Figure, maps.get_root()).title = setting.title
     if bundled:
         page.inline(maps.maps[0], maps, *maps.maps)

@@ -100,13 +100,13 @@ def density(
         axes = plt.subplots(1, len(panels), squeeze=False, sharex=True, sharey=True, **size)[1][0]
     scale = _scale(top, cmap)
     for own, (name, shares) in zip(axes, panels.items(), strict=True):
-        _draw_zones(own, zones, shares, scale, _region(estimate, domain), places)
+        parts = _draw_zones(own, zones, shares, scale, _region(estimate, domain), places)
         own.set_title(name)
         if ax is None:
             own.label_outer()
     dots = shapes.unclear(zones)
-    centres = shapely.get_coordinates(shapely.point_on_surface(np.asarray(zones.geometry.values)))
-    _draw_dots(axes[-1], zones, centres[dots])
+    centres = shapely.get_coordinates(shapely.point_on_surface(np.asarray(parts.values)[dots]))
+    axes[-1].plot(*centres.T, "o", color="#333333", markersize=2.2, markeredgecolor="white", markeredgewidth=0.4)
     note = f"{int(dots.sum()):,} of {shapes.counted(zones)} unclear" if legend and dots.any() else ""
     axes[-1].set_xlabel("\n".join(filter(None, [axes[-1].get_xlabel(), note])))
     if legend:
@@ -272,12 +272,15 @@ def _scale(top: float, cmap: Any) -> Any:
 
 def _draw_zones(
     ax: "Axes", zones: gpd.GeoDataFrame, shares: np.ndarray, scale: Any, region: regions.Region | None, places: Any
-) -> None:
-    """Colour zones by their shares; places are discs that are as large, too."""
+) -> gpd.GeoSeries:
+    """Colour zones by their shares, with places as discs that are as large, too; return what is drawn."""
     outline = None if region is None else region.outline(zones.crs)
     coordinates = shapely.get_coordinates(np.asarray(zones.geometry.values))
     unwrap = unwrapping(zones.crs, outline, [coordinates])
     parts = gpd.GeoSeries(shapely.transform(np.asarray(zones.geometry.values), unwrap), crs=zones.crs)
+    if outline is not None and shapes.made_by(zones).get("over") == "cells":  # nobody is outside
+        inside = parts.intersection(outline)
+        parts = inside.where(~inside.is_empty, parts)
     draw_public(ax, outline, places, zones.crs, unwrap)
     look = {"edgecolor": "#999999", "linewidth": 0.3}
     if len(parts) and np.all(parts.geom_type == "Point"):
@@ -286,11 +289,7 @@ def _draw_zones(
         parts.plot(ax=ax, aspect=None, color=scale.to_rgba(shares), zorder=1, **cast(Any, look))
     draw_public(ax, outline, None, zones.crs, unwrap, fill="none")
     frame_axes(ax, zones.crs, [unwrap(coordinates)], outline)
-
-
-def _draw_dots(ax: "Axes", zones: gpd.GeoDataFrame, centres: np.ndarray) -> None:
-    unwrap = unwrapping(zones.crs, None, [centres])
-    ax.plot(*unwrap(centres).T, "o", color="#333333", markersize=2.2, markeredgecolor="white", markeredgewidth=0.4)
+    return parts
 
 
 def _shrink(crs: Any, xy: np.ndarray) -> float:

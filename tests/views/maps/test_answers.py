@@ -77,8 +77,8 @@ def test_made_up_trips_are_called_so(private):
 class TestDensity:
     def test_layers_and_legend(self, density):
         map_ = density.tracs.explore()
-        assert layer_names(map_) == ["region", "uncertainty", "estimated", "unclear"]
-        assert [group.show for group in groups(map_).values()] == [True, False, True, True]
+        assert layer_names(map_) == ["uncertainty", "estimated", "unclear", "region"]
+        assert [group.show for group in groups(map_).values()] == [False, True, True, True]
         unclear = int((density.share < 0.2).sum())
         assert len(features(groups(map_)["unclear"])) == unclear
         assert f"{unclear} unclear: the 90% interval is wider than the share" in html_of(map_)
@@ -117,6 +117,12 @@ class TestDensity:
         looks = [feature["properties"]["looks"]["radius"] for feature in features(groups(map_)["estimated"])]
         assert max(looks) == 15.5
         html_of(map_)
+
+    def test_cells_end_where_the_region_does(self, tracks, private):
+        zones = toys.cells((139.4, 35.4, 140, 36), 2)
+        estimate = toys.answered(toys.density(zones, tracks, private), private, kind="density", over="cells")
+        drawn = features(groups(estimate.tracs.explore(domain=TOKYO))["estimated"])
+        assert shapely.union_all([shapely.geometry.shape(f["geometry"]) for f in drawn]).equals(shapely.box(*TOKYO))
 
     def test_nothing_and_missing_shapes(self, density):
         html_of(density.iloc[:0].tracs.explore())
