@@ -201,6 +201,19 @@ class TracsAccessor:
         ) -> "Axes | np.ndarray":
             """See `geotracs.plots.plot`."""
 
+        def synthesize(
+            self,
+            n: int | None = None,
+            *,
+            seed: int | None = None,
+            cells: int = 12,
+            network: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
+            places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
+            domain: Any = None,
+            round_to: Any = None,
+        ) -> gpd.GeoDataFrame:
+            """See `geotracs.answers.synthesize.synthesize`."""
+
     else:
         perturb = _Function("geotracs.release.frame", "perturb")
         compare = _Function("geotracs.utility.compare", "compare")
@@ -210,6 +223,7 @@ class TracsAccessor:
         lengths = _Function("geotracs.answers.lengths", "lengths")
         explore = _Function("geotracs.views.maps", "explore")
         plot = _Function("geotracs.views.plots", "plot")
+        synthesize = _Function("geotracs.answers.synthesize", "synthesize")
 
     @property
     def guarantee(self) -> "Guarantee":

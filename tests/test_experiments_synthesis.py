@@ -222,3 +222,23 @@ def test_moves_lead_to_adjacent_cells():
     for cells in ([14, 14], [14, 16], [14, 2], [5, 6]):
         with pytest.raises(InputError, match="from cell to adjacent cell"):
             ldptrace.learn(Visits(np.array(cells), np.array([0, 2])), CELLS, 600.0, np.random.default_rng(0))
+
+
+def test_the_comparison_is_a_row_for_each_metric(monkeypatch):
+    """On 300 trips, where it is not about who is better; the larger value is better for two of the metrics."""
+    values = iter([dict.fromkeys(synthesis.METRICS, value) for value in (0.2, 0.4)])
+    monkeypatch.setattr(synthesis, "compare", lambda *_: next(values))
+    table = synthesis.versus_ldptrace(300, [4.0], repeats=1)
+    assert table["metric"].tolist() == list(synthesis.METRICS)
+    assert (table["ldptrace"] == 0.2).all()
+    better = set(table["metric"][table["better"] == "geotracs"])
+    assert better == set(synthesis.HIGHER_IS_BETTER)
+
+
+@pytest.mark.slow
+def test_made_up_trips_are_better_than_ldptraces():
+    """By 6 of the 9 metrics at least, at each epsilon; 3,000 trips."""
+    table = synthesis.versus_ldptrace(3000, repeats=1)
+    wins = table[table["better"] == "geotracs"].groupby("epsilon").size()
+    assert wins.index.tolist() == [1.0, 4.0, 10.0]
+    assert (wins >= 6).all()

@@ -8,7 +8,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
 
-from geotracs.errors import InputError, PrivacyWarning, warn
+from geotracs.errors import InputError, PrivacyWarning, quoted, warn
 
 KEY_BYTES = 32
 
@@ -72,6 +72,17 @@ def check(rng: int | np.random.Generator | None) -> None:
 def public_stream(number: int = 0) -> Keystream:
     """Return a fixed public stream, to try things on public information; never for a private location."""
     return Keystream(bytes(KEY_BYTES), number)
+
+
+def made_up(seed: int | None = None) -> np.random.Generator:
+    """Return a generator for what is made up from public things, such as synthetic trips; never for a private location.
+
+    >>> made_up(1).integers(10) == made_up(1).integers(10)
+    np.True_
+    """
+    if not (seed is None or (isinstance(seed, Integral) and not isinstance(seed, bool) and seed >= 0)):
+        raise InputError(f"`seed` must be None or an integer >= 0, got {quoted(seed)}.")
+    return np.random.default_rng(None if seed is None else int(seed))
 
 
 def words(rng: Source, n: int, dtype: type) -> np.ndarray:

@@ -70,7 +70,7 @@ class Trips:
         return cls(shapely.get_coordinates(dense), np.append(0, np.cumsum(shapely.get_num_coordinates(dense))))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cells:
     """A grid of side x side cells over a box.
 
