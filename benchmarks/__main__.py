@@ -41,6 +41,7 @@ def main():
         against_tracs_c(),
         against_joint(),
         fits(),
+        answers(),
         regions(),
         rounding(),
         nearest(),
@@ -151,6 +152,17 @@ def fits():
         codebooks.fit(Rectangle(*SQUARE), eps)
         seconds = time.process_time() - begin
         yield f"fit of optimal, epsilon {eps:g}", f"{seconds:.1f} s", f"<= {bar} s", seconds <= bar
+
+
+def answers(n=10**6, few=1000):
+    """Estimates from a release: a density of many reports, and the tracks of some people."""
+    private = tracks(n, 100).tracs.perturb(EPS, domain=TOKYO, trajectory="p")
+    seconds = timed(lambda: private.tracs.density(places.Grid(nx=60, ny=60)), repeats=1)
+    yield f"density of {n:,} reports, 60 x 60 cells", f"{seconds:.1f} s", "<= 2 s", seconds <= 2
+    frame = tracks(few, 100).assign(t=np.arange(few) * 10.0)
+    release = frame.tracs.perturb(EPS, domain=TOKYO, trajectory="p", time="t")
+    seconds = timed(lambda: release.tracs.reconstruct(speed=15), repeats=1) / few * 1e3
+    yield f"reconstruct, {few:,} locations, 64 x 64 cells", f"{seconds:.2f} ms", "<= 1 ms each", seconds <= 1
 
 
 def nearest(n=10**6, m=10**4):
