@@ -1,10 +1,12 @@
 """What a chart is, and what all charts need: points of the unit square, and arrays with contiguous columns."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 import shapely
 
+Map = Callable[[np.ndarray], np.ndarray]
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 """The corners of the unit square."""
 FINE = 256
@@ -40,9 +42,24 @@ def columns(n: int) -> np.ndarray:
     return np.empty((2, n)).T
 
 
-def evenly(n: int) -> np.ndarray:
-    """Return n points spread evenly over the unit square (the sequence of Roberts, 2018)."""
-    return (0.5 + np.arange(1, n + 1)[:, None] * [0.7548776662466927, 0.5698402909980532]) % 1
+def evenly(n: int, first: int = 0) -> np.ndarray:
+    """Return n points spread evenly over the unit square (the sequence of Roberts, 2018), from one of them on."""
+    return (0.5 + np.arange(first + 1, first + n + 1)[:, None] * [0.7548776662466927, 0.5698402909980532]) % 1
+
+
+def evenly_inside(n: int, place: Map, contains: Map) -> np.ndarray:
+    """Return the first n points that a region contains, of 64 n that are spread evenly over what is around it.
+
+    >>> evenly_inside(3, lambda uv: 2 * uv, lambda xy: xy[:, 0] > 1).round(2).tolist()
+    [[1.53, 0.42], [1.04, 1.56], [1.57, 0.98]]
+    """
+    found = [np.empty((0, 2))]
+    for first in range(0, 64 * n, 2 * n):
+        part = place(evenly(2 * n, first))
+        found.append(part[contains(part)])
+        if sum(map(len, found)) >= n:
+            break
+    return np.concatenate(found)[:n]
 
 
 def in_unit(uv: np.ndarray) -> np.ndarray:

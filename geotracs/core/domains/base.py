@@ -7,7 +7,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from geotracs.core.charts.base import Chart, evenly
+from geotracs.core.charts.base import Chart, evenly_inside
 from geotracs.core.domains.border import Border
 from geotracs.core.domains.edges import NO_EDGES, Edges
 from geotracs.core.lengths import diameter
@@ -178,8 +178,7 @@ class Base:
     def spread(self, n: int) -> np.ndarray:
         """Return about n points spread evenly over the region: a public stand-in for locations."""
         low, high = np.reshape(self.outline.bounds, (2, 2))
-        found = low + evenly(64 * n) * (high - low)
-        found = found[self.contains(found)][:n]
+        found = evenly_inside(n, lambda uv: low + uv * (high - low), self.contains)
         return found if len(found) else np.array([middle(self.outline)])
 
     def distance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from geotracs.core.charts.base import evenly
+from geotracs.core.charts.base import evenly_inside
 from geotracs.core.domains.base import Base, middle
 from geotracs.core.domains.border import Border
 from geotracs.core.domains.edges import NO_EDGES, Edges, edges_of
@@ -116,8 +116,7 @@ class Polygon(Base):
 
     def spread(self, n: int) -> np.ndarray:
         """Return about n points spread evenly over the polygon: a public stand-in for locations."""
-        found = self._fitted.from_unit(evenly(64 * n))
-        found = found[self.border.covers(found)][:n]
+        found = evenly_inside(n, self._fitted.from_unit, self.border.covers)
         return found if len(found) else np.array([self.centre])
 
 
