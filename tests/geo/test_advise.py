@@ -30,6 +30,8 @@ REGIONS = {
     "globe": Globe(),
 }
 METHODS = ["joint", "tracs-c", "tracs-d"]
+WITH_OPTIMUM = ("Tokyo", "disc", "L", "globe")
+"""One region of each kind, with which no method may be better than the optimum: that takes seconds to find."""
 
 
 def perturbed(frame, eps, method, **arguments):
@@ -64,7 +66,7 @@ def test_expected_errors_are_those_measured_and_the_best_is_the_best(name):
     frame = uniform(domain, 30_000)
     chosen = {"disc": ["tracs-d"], "globe": ["joint", "tracs-c"]}.get(name, METHODS)
     for eps in (2, 6):
-        expected = advise(domain, eps, methods=chosen)
+        expected = advise(domain, eps, methods=chosen, optimum=name in WITH_OPTIMUM and eps == 2)
         measured = pd.Series(
             {
                 method: frame.tracs.compare(perturbed(frame, eps, method, domain=domain, trajectory="p"))["ae"]
@@ -73,7 +75,7 @@ def test_expected_errors_are_those_measured_and_the_best_is_the_best(name):
         )
         assert expected["mean"].to_numpy() == pytest.approx(measured[expected.index].to_numpy(), rel=0.03)
         assert expected.index[0] == measured.idxmin()
-        assert expected["of_optimum"].isna().all() if eps > 4 else (expected["of_optimum"] > 0.98).all()
+        assert name not in WITH_OPTIMUM or eps > 2 or (expected["of_optimum"] > 0.98).all()
         assert (expected["median"] < expected["p95"]).all()
 
 
@@ -89,7 +91,7 @@ def test_over_places(pois, eps):
     """Locations at the places: within 4% of what is measured over 40,000 of them."""
     frame = pois.sample(40_000, replace=True, random_state=1, ignore_index=True).drop(columns="name")
     frame["p"] = np.arange(len(frame)) // 100
-    expected = advise(TOKYO, eps, places=pois, methods=["nearest", "k-rr", "joint", "tracs-c"])
+    expected = advise(TOKYO, eps, places=pois, methods=["nearest", "k-rr", "joint", "tracs-c"], optimum=False)
     for method in expected.index:
         private = perturbed(frame, eps, method, domain=TOKYO, round_to=pois, trajectory="p")
         assert expected["mean"][method] == pytest.approx(frame.tracs.compare(private)["ae"], rel=0.04)
@@ -98,8 +100,8 @@ def test_over_places(pois, eps):
 
 
 def test_with_a_prior(pois):
-    without = advise(TOKYO, 4, methods=["joint"])["mean"]["joint"]
-    with_ = advise(TOKYO, 4, prior=pois, methods=["joint", "tracs-c"])
+    without = advise(TOKYO, 4, methods=["joint"], optimum=False)["mean"]["joint"]
+    with_ = advise(TOKYO, 4, prior=pois, methods=["joint", "tracs-c"], optimum=False)
     assert with_["mean"]["joint"] < 0.6 * without
     assert with_.index[0] == "joint"
 
@@ -108,7 +110,7 @@ def test_with_a_prior(pois):
 def test_epsilon_for_an_error(method):
     for error in (1000.0, 8000.0):
         eps = advise(TOKYO, error=error, methods=[method])["eps"][method]
-        assert advise(TOKYO, eps, methods=[method])["mean"][method] == pytest.approx(error, rel=0.06)
+        assert advise(TOKYO, eps, methods=[method], optimum=False)["mean"][method] == pytest.approx(error, rel=0.06)
 
 
 def test_epsilon_where_none_or_any_is_enough(pois):
@@ -127,15 +129,15 @@ def test_nothing_private_is_looked_at_and_the_answer_is_always_the_same(pois):
 
 
 def test_layers_in_any_crs_and_units():
+    def mean(domain, **arguments):
+        return advise(domain, 4, methods=["joint"], optimum=False, **arguments)["mean"]["joint"]
+
     layer = gpd.GeoSeries([SHAPES["star"]], crs=4326)
-    metres = advise(layer.to_crs(32654), 4, methods=["joint"])["mean"]["joint"]
-    assert metres == pytest.approx(advise(layer, 4, methods=["joint"])["mean"]["joint"], rel=0.03)
+    assert mean(layer.to_crs(32654)) == pytest.approx(mean(layer), rel=0.03)
     feet = gpd.GeoSeries([shapely.box(9.8e5, 2.0e5, 1.0e6, 2.1e5)], crs=2263)
     box = gpd.GeoSeries([shapely.box(0, 0, 20_000 * 0.3048, 10_000 * 0.3048)], crs=32618)
-    assert advise(feet, 4, methods=["joint"])["mean"]["joint"] == pytest.approx(
-        advise(box, 4, methods=["joint"])["mean"]["joint"], rel=1e-3
-    )
-    assert advise((380_000, 3_940_000, 400_000, 3_950_000), 4, crs=32654, methods=["joint"])["mean"]["joint"] < 10_000
+    assert mean(feet) == pytest.approx(mean(box), rel=1e-3)
+    assert mean((380_000, 3_940_000, 400_000, 3_950_000), crs=32654) < 10_000
 
 
 def test_auto_takes_the_best_and_records_it(tracks, pois):
