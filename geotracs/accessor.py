@@ -169,6 +169,35 @@ class TracsAccessor:
         ) -> folium.Map | DualMap | Row:
             """See `geotracs.views.maps.explore`."""
 
+        def density(
+            self,
+            cells: Any = None,
+            *,
+            zones: Any = None,
+            places: Any = None,
+            prior: Any = None,
+            weight: str | None = None,
+            level: float = 0.9,
+            robust: bool | float = False,
+            speed: float | None = None,
+            domain: Any = None,
+            round_to: Any = None,
+        ) -> gpd.GeoDataFrame:
+            """See `geotracs.answers.density.density`."""
+
+        def popularity(
+            self,
+            places: Any,
+            *,
+            prior: Any = None,
+            weight: str | None = None,
+            level: float = 0.9,
+            robust: bool | float = False,
+            domain: Any = None,
+            round_to: Any = None,
+        ) -> gpd.GeoDataFrame:
+            """See `geotracs.answers.popularity.popularity`."""
+
         def reconstruct(
             self,
             *,
@@ -218,6 +247,8 @@ class TracsAccessor:
         perturb = _Function("geotracs.release.frame", "perturb")
         compare = _Function("geotracs.utility.compare", "compare")
         sweep = _Function("geotracs.utility.sweep", "sweep")
+        density = _Function("geotracs.answers.density", "density")
+        popularity = _Function("geotracs.answers.popularity", "popularity")
         reconstruct = _Function("geotracs.answers.reconstruct", "reconstruct")
         flows = _Function("geotracs.answers.flows", "flows")
         lengths = _Function("geotracs.answers.lengths", "lengths")
@@ -267,10 +298,41 @@ class DaskTracsAccessor:
         def sweep(self, *args: Any, **kwargs: Any) -> pd.DataFrame:
             """See `geotracs.utility.dask.sweep`."""
 
+        def density(
+            self,
+            cells: Any = None,
+            *,
+            zones: Any = None,
+            places: Any = None,
+            prior: Any = None,
+            weight: str | None = None,
+            level: float = 0.9,
+            robust: bool | float = False,
+            speed: float | None = None,
+            domain: Any = None,
+            round_to: Any = None,
+        ) -> gpd.GeoDataFrame:
+            """See `geotracs.answers.density.density`."""
+
+        def popularity(
+            self,
+            places: Any,
+            *,
+            prior: Any = None,
+            weight: str | None = None,
+            level: float = 0.9,
+            robust: bool | float = False,
+            domain: Any = None,
+            round_to: Any = None,
+        ) -> gpd.GeoDataFrame:
+            """See `geotracs.answers.popularity.popularity`."""
+
     else:
         perturb = _Function("geotracs.release.dask", "perturb")
         compare = _Function("geotracs.utility.dask", "compare")
         sweep = _Function("geotracs.utility.dask", "sweep")
+        density = _Function("geotracs.answers.density", "density")
+        popularity = _Function("geotracs.answers.popularity", "popularity")
 
     @property
     def guarantee(self) -> "Guarantee":

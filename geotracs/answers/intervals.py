@@ -24,12 +24,12 @@ ALPHA = 5.0
 """The estimate counts as a prior that is worth this many exact locations."""
 FLOOR = 0.01
 """This part of the prior is spread over the region: EM leaves nothing at all in places that may hold a little."""
-PER_WINDOW = 4
+PER_WINDOW = 3
 """States are taken together in boxes, this many to a window: what is smaller, reports hardly tell apart..."""
-MAX_GROUPS = 2048
+MAX_GROUPS = 1600
 """...and at most in this many, since time grows with their cube."""
-WIDER = 1.25
-"""By how much boxes are made wider, up to twice, where they would be too many."""
+WIDER = 1.2
+"""How many times wider boxes are made, again and again, while they are too many."""
 AT_ONCE = 512
 """Columns of tables that are computed at a time."""
 
@@ -45,22 +45,21 @@ class Spread:
     centre, deviation : arrays
         Of the distribution that the true share may have. It is centred between the estimate and what one more step
         without regularisation would make of it: half of what they differ by counts as deviation.
-    push, pull : arrays
-        How much the share of a zone can rise and fall for each part of the reports that is replaced by the worst ones.
-        Nothing if it was not asked for.
+    raised, lowered : arrays
+        What malicious reports may have made of the share, at most.
     """
 
     share: np.ndarray
     centre: np.ndarray
     deviation: np.ndarray
-    push: np.ndarray
-    pull: np.ndarray
+    raised: np.ndarray
+    lowered: np.ndarray
 
-    def bounds(self, level: float, malicious: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Return intervals of a level, with room for a part of the reports that may be made up."""
+    def bounds(self, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of intervals of a level; the estimate is always inside."""
         reach = float(ndtri((1 + level) / 2)) * self.deviation
-        low = np.minimum(self.centre - reach - malicious * self.push, self.share)
-        high = np.maximum(self.centre + reach + malicious * self.pull, self.share)
+        low = np.minimum(self.centre - reach - self.raised, self.share)
+        high = np.maximum(self.centre + reach + self.lowered, self.share)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
@@ -72,7 +71,8 @@ def spread(
     xy: np.ndarray,
     window: float,
     *,
-    influence: bool = False,
+    unseen: Sequence[np.ndarray] = (),
+    malicious: float = 0.0,
 ) -> Spread:
     """Return how uncertain the shares of zones are.
 
@@ -86,9 +86,11 @@ def spread(
     xy : array of shape (states, 2)
         Where states are.
     window : float
-        How wide the window of a report is, in the same unit.
-    influence : bool
-        Whether to find out how much malicious reports can move.
+        How wide reports blur, in the same unit: `Reader.resolution`.
+    unseen : sequence of arrays
+        How many made-up reports fit into each bin before it is conspicuous...
+    malicious : float
+        ...and which share of reports may be made up.
 
     Examples
     --------
@@ -101,18 +103,18 @@ def spread(
     [[0.71, 0.21], [0.79, 0.29]]
     """
     likely = (1 - FLOOR) * p / p.sum() + FLOOR * base / base.sum()
-    step, deviation, push, pull = (np.zeros(zones.shape[0]) for _ in range(4))
+    step, deviation, raised, lowered = np.zeros((4, zones.shape[0]))
     for rows, groups in _parts(zones, xy, window):
         problem = _Problem.of(observed, likely, groups)
         for first in range(0, len(rows), AT_ONCE):
             some = rows[first : first + AT_ONCE]
             drift, deviation[some], score = problem.solve(zones[some])
             step[some] = zones[some] @ likely + drift
-            if influence:
-                push[some], pull[some] = problem.influence(score, drift)
+            if malicious:
+                raised[some], lowered[some] = problem.poisoned(score, drift, np.concatenate(unseen), malicious)
     share = zones @ p
     away = (step - share) / 2
-    return Spread(share, share + away, np.sqrt(deviation**2 + away**2), push, pull)
+    return Spread(share, share + away, np.sqrt(deviation**2 + away**2), raised, lowered)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,22 +127,22 @@ class _Problem:
         The prior mean of each state.
     groups, shares : arrays
         The group of each state, and the prior mean of each group.
-    total : float
-        How many reports there are.
     lower : array
         The Cholesky factor of the scaled information, groups x groups.
     gradient : array
         What the reports say against the prior mean, scaled by that factor.
+    total : float
+        How many reports there are.
     tables : list of arrays
-        For each `Observed` one row per bin: how a report there moves groups, scaled alike.
+        One row per bin of each `Observed`: how a report there moves groups, scaled alike.
     """
 
     likely: np.ndarray
     groups: np.ndarray
     shares: np.ndarray
-    total: float
     lower: np.ndarray
     gradient: np.ndarray
+    total: float
     tables: list[np.ndarray]
 
     @classmethod
@@ -159,10 +161,11 @@ class _Problem:
             information += table.T @ table
         information[np.diag_indices_from(information)] += ALPHA + 1
         lower = cholesky(information, lower=True, overwrite_a=True, check_finite=False)
-        return cls(likely, groups, shares, total, lower, solve_triangular(lower, score, lower=True), tables)
+        gradient = solve_triangular(lower, score, lower=True, check_finite=False)
+        return cls(likely, groups, shares, lower, gradient, total, tables)
 
     def solve(self, zones: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return what one step adds to the share of each zone, its standard deviation, and scores for `influence`."""
+        """Return what one step adds to the share of each zone, its standard deviation, and scores for `poisoned`."""
         states = np.arange(len(self.groups))
         into = csr_array((self.likely / self.shares[self.groups], (states, self.groups)))
         part = (zones @ into).toarray()
@@ -173,12 +176,20 @@ class _Problem:
         variance = (score**2).sum(axis=0) + np.maximum(within, 0) / (ALPHA + 1)
         return score.T @ self.gradient, np.sqrt(variance), score
 
-    def influence(self, score: np.ndarray, drift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far the worst reports, if all were such, would raise and lower the share of each zone."""
-        back = self.total * solve_triangular(self.lower, score, lower=True, trans="T", check_finite=False)
-        moves = [table @ back for table in self.tables]
-        highest, lowest = np.max([m.max(axis=0) for m in moves], axis=0), np.min([m.min(axis=0) for m in moves], axis=0)
-        return highest - drift, drift - lowest
+    def poisoned(
+        self, score: np.ndarray, drift: np.ndarray, unseen: np.ndarray, malicious: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the worst reports can add to and take from the share of each zone, instead of usual ones."""
+        back = solve_triangular(self.lower, score, lower=True, trans="T", check_finite=False)
+        moves = np.concatenate([table @ back for table in self.tables])
+        unseen = unseen * max(1.0, 2 * malicious * self.total / unseen.sum())  # where there are few bins
+        worst = []
+        for sign in (1, -1):
+            order = np.argsort(-sign * moves, axis=0)
+            before = np.cumsum(unseen[order], axis=0) - unseen[order]
+            placed = np.clip(malicious * self.total - before, 0, unseen[order])
+            worst.append((placed * sign * np.take_along_axis(moves, order, axis=0)).sum(axis=0))
+        return np.maximum(worst[0] - malicious * drift, 0), np.maximum(worst[1] + malicious * drift, 0)
 
 
 def _grouped(
@@ -198,25 +209,31 @@ def _grouped(
 def _parts(zones: csr_array, xy: np.ndarray, window: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield some zones at a time, and the group of each state: boxes, divided where these zones have borders."""
     every, owner = np.arange(zones.shape[0]), _owner(zones)
-    edges = (window / PER_WINDOW * WIDER ** np.arange(3)).tolist()
-    for edge in edges:
-        divided = _numbered(_boxes(xy, edge), owner)
-        if divided.max() < MAX_GROUPS:
-            yield every, divided
-            return
-    for edge in edges:
+    boxes = _boxes(xy, window / PER_WINDOW)
+    if len(every) > boxes.max() and boxes.max() < MAX_GROUPS:  # zones are smaller than what reports tell apart
+        divided = _numbered(boxes, owner)
+        yield every, divided if divided.max() < MAX_GROUPS else boxes
+    elif len(every) <= MAX_GROUPS // 2:
+        yield every, _few(xy, window / PER_WINDOW, MAX_GROUPS, owner)
+    else:  # the window is narrow, and zones are many: some at a time are seen as they are, with what is around them
+        order = every[np.argsort(_few(_middles(zones, xy), window, MAX_GROUPS // 8), kind="stable")]
+        for some in np.array_split(order, -(-len(order) // AT_ONCE)):
+            own = xy[np.isin(owner, some)]
+            low, high = own.min(axis=0, initial=np.inf) - window, own.max(axis=0, initial=-np.inf) + window
+            near = np.all((xy >= low) & (xy <= high), axis=1)
+            far = _few(xy, window, MAX_GROUPS // 4)
+            yield some, _numbered(np.where(near, -1, far), np.where(near, owner, -1))
+
+
+def _few(xy: np.ndarray, edge: float, most: int, owner: np.ndarray | None = None) -> np.ndarray:
+    """Return the number of the box of each location, divided by owners if there are any: boxes so wide that few do."""
+    wide = max(float(np.ptp(xy, axis=0).max()), 1e-300)
+    while True:
         boxes = _boxes(xy, edge)
-        if boxes.max() < min(MAX_GROUPS, len(every)):  # zones are smaller than what reports tell apart
-            yield every, boxes
-            return
-    # The window is narrow, and zones are many: each part of them is seen as it is, with what is around it.
-    order = every[np.argsort(_boxes(_middles(zones, xy), 8 * edge), kind="stable")]
-    for first in range(0, len(order), AT_ONCE):
-        some = order[first : first + AT_ONCE]
-        own = xy[np.isin(owner, some)]
-        low, high = own.min(axis=0, initial=np.inf) - window, own.max(axis=0, initial=-np.inf) + window
-        near = np.all((xy >= low) & (xy <= high), axis=1)
-        yield some, _numbered(_boxes(xy, 4 * edge), np.where(near, owner, -1))
+        groups = boxes if owner is None else _numbered(boxes, owner)
+        if groups.max() < most or edge > wide:
+            return groups
+        edge *= WIDER
 
 
 def _boxes(xy: np.ndarray, edge: float) -> np.ndarray:
@@ -227,7 +244,7 @@ def _boxes(xy: np.ndarray, edge: float) -> np.ndarray:
 
 def _numbered(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Number the distinct pairs."""
-    second = second - second.min()
+    first, second = first - first.min(), second - second.min()
     return np.unique(first * (second.max() + 1) + second, return_inverse=True)[1].reshape(-1)
 
 

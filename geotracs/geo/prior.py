@@ -59,12 +59,23 @@ def weights(
     shapes = shapely.force_2d(np.asarray(layer.to_crs(crs).values))
     dimensions = set(shapely.get_dimensions(shapes).tolist())
     if dimensions == {0}:
-        xy, which = shapely.get_coordinates(shapes, return_index=True)
-        each = numbers[present] / shapely.get_num_coordinates(shapes)
-        return _of_points(xy, each[which], low, high), {"kind": "points"}
+        return _of_points(*_apart(shapes, numbers[present]), low, high), {"kind": "points"}
     if dimensions == {2}:
         return _of_areas(shapes, numbers[present], low, high), {"kind": "areas"}
     raise InputError("`prior` must hold points, or areas, all of one kind and not all empty; lines have no density.")
+
+
+def points(prior: gpd.GeoDataFrame | gpd.GeoSeries, weight: str | None, crs: pyproj.CRS) -> tuple[np.ndarray, ...]:
+    """Return where the points of a prior are, and the number of each: a prior of points that `weights` has taken."""
+    numbers = _numbers(prior, weight)
+    present = ~(prior.geometry.isna() | prior.geometry.is_empty).to_numpy() & (numbers > 0)
+    return _apart(shapely.force_2d(np.asarray(prior.geometry[present].to_crs(crs).values)), numbers[present])
+
+
+def _apart(shapes: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return all points of some shapes, and the number of each; several of one shape share its number."""
+    xy, which = shapely.get_coordinates(shapes, return_index=True)
+    return xy, (numbers / shapely.get_num_coordinates(shapes))[which]
 
 
 def _numbers(prior: gpd.GeoDataFrame | gpd.GeoSeries, weight: str | None) -> np.ndarray:
