@@ -22,6 +22,7 @@ from tests.conftest import TOKYO
 HARMLESS = (str, int, bool, slice, Path, type(None))
 """What the fields that a repr shows may be made of: names and counts. No float, for it may be a coordinate."""
 PUBLIC = {
+    "geotracs.answers.estimate.Step": "made from a release",
     "geotracs.core.budget.Allocation": "weights that the user typed",
     "geotracs.core.budget.Levels": "epsilons, which are public",
     "geotracs.release.budgets.Budgets": "epsilons, which are public",
@@ -64,6 +65,8 @@ PUBLIC_FIELDS = {
     ("geotracs.geo.region.Region", "record"): "part of the record of a release: no bounds if the region was fitted",
 }
 OWN_REPRS = {
+    "geotracs.answers.reader.Reader",
+    "geotracs.views.maps.scene.Row",
     "geotracs.core.guarantee.Guarantee",
     "geotracs.utility.compare.Pair",
     "geotracs.geo.tracks.Tracks",

@@ -270,7 +270,7 @@ def _suspicious(
 
 def _say_what_is_clear(fit: Fit, asked: Asked, found: Spread, level: float) -> int:
     """Warn if reports cannot tell the shares of zones that hold most of the locations; return how many these are."""
-    low, high = replace(found, raised=0.0, lowered=0.0).bounds(level)
+    low, high = replace(found, raised=np.zeros(1), lowered=np.zeros(1)).bounds(level)
     wide = high - low > found.share
     part = found.share[wide].sum() / max(found.share.sum(), 1e-300)
     if part > 1 - MOST:

@@ -34,7 +34,7 @@ MIXING = 1000
 """Iterations for how much the prior and the region as a whole weigh in the start: two numbers only."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """A density over states.
 

@@ -14,7 +14,7 @@ UNIFORM = 1 / 3
 """The mean square of a number that lies anywhere between 0 and 1."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Error:
     """How a mean is corrected, and the variance of what remains.
 

@@ -34,7 +34,7 @@ AT_ONCE = 512
 """Columns of tables that are computed at a time."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Spread:
     """How uncertain shares of zones are.
 
@@ -117,7 +117,7 @@ def spread(
     return Spread(share, share + away, np.sqrt(deviation**2 + away**2), raised, lowered)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Problem:
     """The covariance of groups of states.
 

@@ -33,7 +33,7 @@ Factors = Sequence[tuple[Axis, Axis]]
 """The law of both coordinates: the sum over products of two factors."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Flat:
     """The same height everywhere, whatever the secret.
 
@@ -54,7 +54,7 @@ class Flat:
         return np.full((len(y), states), self.height)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cover:
     """A height where the window of the secret covers the report: as wide everywhere, inside the interval.
 
@@ -117,7 +117,7 @@ class Mechanism(Protocol):
         """Return the density of reporting ``y`` when the secret is ``x``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Law:
     """The law of a mechanism on one axis."""
 

@@ -40,7 +40,7 @@ TUBES = ({"opacity": 0.4, "fillOpacity": 0.2}, {"opacity": 0, "fillOpacity": 0.0
 FLOWING, STAYING = COLOURS[0], COLOURS[4]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Look:
     """How the user wants the map of an answer: arguments of `explore`, checked."""
 
