@@ -47,7 +47,7 @@ LONG = 600
 """Files of tests are shorter than this."""
 TESTED_IN = {
     "answers/asked": "answers/test_density",
-    "core/charts/base": "core/domains/test_polygon",
+    "core/charts/base": "core/domains/test_base",
     "__init__": "test_imports",
     "errors": "test_messages",
     "cli/commands": "test_cli",
