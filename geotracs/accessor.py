@@ -178,8 +178,6 @@ class TracsAccessor:
             prior: Any = None,
             weight: str | None = None,
             level: float = 0.9,
-            robust: bool | float = False,
-            speed: float | None = None,
             domain: Any = None,
             round_to: Any = None,
         ) -> gpd.GeoDataFrame:
@@ -192,7 +190,6 @@ class TracsAccessor:
             prior: Any = None,
             weight: str | None = None,
             level: float = 0.9,
-            robust: bool | float = False,
             domain: Any = None,
             round_to: Any = None,
         ) -> gpd.GeoDataFrame:
@@ -307,8 +304,6 @@ class DaskTracsAccessor:
             prior: Any = None,
             weight: str | None = None,
             level: float = 0.9,
-            robust: bool | float = False,
-            speed: float | None = None,
             domain: Any = None,
             round_to: Any = None,
         ) -> gpd.GeoDataFrame:
@@ -321,7 +316,6 @@ class DaskTracsAccessor:
             prior: Any = None,
             weight: str | None = None,
             level: float = 0.9,
-            robust: bool | float = False,
             domain: Any = None,
             round_to: Any = None,
         ) -> gpd.GeoDataFrame:

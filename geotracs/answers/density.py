@@ -1,6 +1,6 @@
 """Where locations were: shares of cells, areas or places from a release, with intervals that say what it can tell."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import geopandas as gpd
@@ -10,7 +10,6 @@ from scipy.special import betainc
 
 import geotracs.answers.asked as asked_
 import geotracs.answers.passes as passes
-import geotracs.answers.robust as robust_
 import geotracs.geo.prior as priors
 from geotracs.answers.asked import Asked
 from geotracs.answers.carried import carried
@@ -32,6 +31,8 @@ GRIDS = ((2, 3, 4, 6, 8, 12), (16, 24, 48))
 """Numbers of cells along the longer side that may be proposed: of those that are tried together all divide the last."""
 MOST = 0.5
 """An answer is clear if zones with more than this part of the locations have intervals narrower than their share."""
+SHARP = 20
+"""A blur this many times narrower than a zone is none."""
 NEVER = 1e-9
 """A chance that never happens."""
 FINE = 4
@@ -48,8 +49,6 @@ def density(
     prior: Any = None,
     weight: str | None = None,
     level: float = 0.9,
-    robust: bool | float = False,
-    speed: float | None = None,
     domain: Any = None,
     round_to: Any = None,
 ) -> gpd.GeoDataFrame:
@@ -78,11 +77,6 @@ def density(
         Column of the prior with the number of each point or area.
     level : float
         Of the intervals.
-    robust : bool or float
-        Make intervals wide enough for this share of reports being malicious (True: 0.05), and flag counts that no
-        density can explain.
-    speed : float, optional
-        In metres per second. With ``robust``, count reports that are impossible for somebody who moves like this.
     domain, round_to
         The public layers of the release, where its record does not hold them.
 
@@ -90,9 +84,8 @@ def density(
     -------
     GeoDataFrame
         The zones with the ``share`` of all locations, their ``count``, and ``low`` and ``high``, the ends of an
-        interval for the share: of many zones about ``level`` have the true share inside. With ``robust`` also
-        ``flagged``, how many reports there are in the zone that no density can explain. The index is that of the zones;
-        of a grid, the number of the cell, ``row * nx + column`` from the lower left.
+        interval for the share: of many zones about ``level`` have the true share inside. The index is
+        that of the zones; of a grid, the number of the cell, ``row * nx + column`` from the lower left.
         ``attrs["tracs"]["answer"]`` says how it was made.
 
     Warns
@@ -108,7 +101,7 @@ def density(
     prior (see `geotracs.answers.intervals`). Where one small spot holds most of all locations and epsilon is 2 or
     less, its share may be above its interval: nothing in blurred reports tells a spot from a district.
 
-    Malicious reports that are perturbed like honest ones cannot be seen: they look like people who are elsewhere.
+    Reports that somebody made up are taken for those of people: nothing here notices them.
 
     Examples
     --------
@@ -123,17 +116,12 @@ def density(
     True
     """
     reader, asked = _read(frame, cells, zones, places, level, prior, weight, domain, round_to)
-    malicious = robust_.share_of(robust)
-    if speed is not None and not malicious:
-        raise InputError("`speed` is for robust=True: it counts reports that are impossible.")
     fit = Fit.of(reader, asked.width, asked.shape, prior, weight)
     shares = asked.shares(fit.states)
-    found = fit.spread(shares, malicious)
-    low, high = found.bounds(level)
+    found = fit.spread(shares)
+    low, high = fit.bounds(found, shares, level) if isinstance(fit.states, CellStates) else found.bounds(level)
     out = asked.frame.assign(share=found.share, count=found.share * reader.total, low=low, high=high)
     details = fit.details() | {"over": asked.kind, "level": float(level)}
-    if malicious:
-        out["flagged"], details["robust"] = _suspicious(fit, shares, malicious, speed)
     details["unclear"] = _say_what_is_clear(fit, asked, found, level)
     words = f"This is not the release but shares of {asked.kind} estimated from it, which costs no epsilon."
     return carried(out, reader.guarantee, kind="density", words=words, **details)
@@ -181,12 +169,19 @@ class Fit:
         public = None if prior is None else _over_states(prior, weight, reader, states)
         return cls(reader, states, observed, estimate(observed, states.prior, public))
 
-    def spread(self, zones: csr_array, malicious: float = 0.0) -> Spread:
-        """Return the shares of zones, and how uncertain they are if some reports may be made up."""
-        p, blur = self.estimate.p, self.reader.resolution()
-        unseen = robust_.unseen(self.observed, p) if malicious else ()
-        args = (self.observed, p, self.states.prior, zones, self.states.xy, blur)
-        return spread(*args, unseen=unseen, malicious=malicious)
+    def spread(self, zones: csr_array) -> Spread:
+        """Return the shares of zones, and how uncertain they are; nothing is known within a state."""
+        blur = self.reader.resolution()
+        if isinstance(self.states, CellStates):
+            blur = max(blur, PER_WINDOW * self.reader.size / max(self.states.shape))
+        return spread(self.observed, self.estimate.p, self.states.prior, zones, self.states.xy, blur)
+
+    def bounds(self, found: Spread, zones: csr_array, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of intervals; a zone smaller than a state may hold nothing of it, or all."""
+        low, high = found.bounds(level)
+        tiny = np.asarray(zones.sum(axis=1)) < 1
+        whole = np.asarray((zones > 0).astype(float) @ self.estimate.p)
+        return np.where(tiny, 0.0, low), np.where(tiny, np.maximum(high, whole), high)
 
     def details(self) -> dict[str, Any]:
         """Return what the record says of the estimate."""
@@ -204,6 +199,8 @@ def _states(reader: Reader, width: float, shape: tuple[int, int] | None) -> Stat
     default = reader.states()
     if not isinstance(default, CellStates):
         return default
+    if SHARP * reader.resolution() < width:  # hardly blurred: finer states would only be emptier
+        return CellStates(default.domain, shape) if shape else reader.states(side=max(2, round(reader.size / width)))
     product = has_grid(default.domain) and reader.channel.factors(float(reader.levels[-1])) is not None
     most = MAX_SIDE if product else MAX_SIDE // 2
     zones = reader.size / width if shape is None else max(shape)
@@ -247,30 +244,9 @@ def _check_possible(observed: list[Observed]) -> None:
             )
 
 
-def _suspicious(
-    fit: Fit, shares: csr_array, malicious: float, speed: float | None
-) -> tuple[np.ndarray, dict[str, Any]]:
-    """Return how many reports of each zone no density can explain, and what the record says of malicious ones."""
-    flagged = np.zeros(shares.shape[0])
-    record: dict[str, Any] = {"share": malicious, "false_alarm": robust_.FALSE_ALARM, "flagged": 0}
-    if not fit.reader.channel.method.sequential:
-        extra, where = robust_.piles(fit.observed, fit.estimate.p, fit.states.xy)
-        state = np.maximum(fit.states.label(where), 0)
-        flagged = np.rint(shares @ np.bincount(state, extra, minlength=fit.states.count))
-        record["flagged"] = int(np.rint(extra.sum()))
-    if record["flagged"]:
-        warn(
-            f"About {record['flagged']:,} reports are more than any density can explain where they are (false-alarm "
-            f"rate {robust_.FALSE_ALARM:.0%}); the column 'flagged' says in which zones."
-        )
-    if speed is not None:
-        record["speed"] = {"metres_per_second": float(speed)} | robust_.too_fast(fit.reader, speed)
-    return flagged.astype(np.int64), record
-
-
 def _say_what_is_clear(fit: Fit, asked: Asked, found: Spread, level: float) -> int:
     """Warn if reports cannot tell the shares of zones that hold most of the locations; return how many these are."""
-    low, high = replace(found, raised=np.zeros(1), lowered=np.zeros(1)).bounds(level)
+    low, high = found.bounds(level)
     wide = high - low > found.share
     part = found.share[wide].sum() / max(found.share.sum(), 1e-300)
     if part > 1 - MOST:

@@ -19,7 +19,6 @@ def popularity(
     prior: Any = None,
     weight: str | None = None,
     level: float = 0.9,
-    robust: bool | float = False,
     domain: Any = None,
     round_to: Any = None,
 ) -> gpd.GeoDataFrame:
@@ -34,7 +33,7 @@ def popularity(
         What `geotracs.perturb` returned, with at least 100 reports; or a dask frame or file of it.
     places : GeoDataFrame or GeoSeries
         Points, in any CRS. A location counts as its nearest place.
-    prior, weight, level, robust, domain, round_to
+    prior, weight, level, domain, round_to
         See `geotracs.answers.density.density`.
 
     Returns
@@ -62,7 +61,6 @@ def popularity(
         prior=prior,
         weight=weight,
         level=level,
-        robust=robust,
         domain=domain,
         round_to=round_to,
     )

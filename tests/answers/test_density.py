@@ -166,7 +166,7 @@ def test_priors_of_every_kind(private):
     few = perturb(town(100), 1e-3)
     for prior, weight in ((areas, "inhabitants"), (raster, None)):
         found = quiet(density, few, CELLS, prior=prior, weight=weight)
-        assert np.allclose(found["share"], np.array([1, 1, 10, 1, 1, 1]) / 15, atol=1e-6)
+        assert np.allclose(found["share"], np.array([1, 1, 10, 1, 1, 1]) / 15, atol=1 / 256)  # it is read on a grid
     with pytest.raises(InputError, match="`weight` is a column of `prior`"):
         density(private, CELLS, weight="inhabitants")
     with pytest.raises(InputError, match="`prior` has nothing inside the region"):
@@ -185,10 +185,6 @@ def test_priors_of_every_kind(private):
         ({"zones": points([[1, 1]])}, "`zones` must be areas"),
         ({"cells": CELLS, "level": 1}, "`level` must be a number between 0 and 1"),
         ({"cells": CELLS, "level": "high"}, "`level` must be a number between 0 and 1"),
-        ({"cells": CELLS, "robust": 0.7}, "`robust` must be True, False, or a share"),
-        ({"cells": CELLS, "speed": 3}, "`speed` is for robust=True"),
-        ({"cells": CELLS, "robust": True, "speed": 0}, "`speed` must be a number of metres per second"),
-        ({"cells": CELLS, "robust": True, "speed": 3}, "`speed` needs the times of the release"),
     ],
 )
 def test_arguments_that_cannot_be_used(private, arguments, words):
@@ -236,7 +232,7 @@ def test_zones_that_overlap_or_lie_outside_are_refused(private):
     with pytest.raises(InputError, match="`zones` overlap in 3 place"):
         density(private, zones=twice)
     with pytest.raises(InputError, match="1 of 7 `zones` lie outside the region"):
-        density(private, zones=pd.concat([zones, zones.iloc[:1].translate(9000).to_frame("geometry")]))
+        density(private, zones=pd.concat([zones.geometry, zones.iloc[:1].translate(9000)], ignore_index=True))
 
 
 def test_zones_that_leave_gaps_have_less_than_all(tracks, private, found):
@@ -334,39 +330,3 @@ def test_missing_locations_do_not_count(tracks):
     some.loc[::10, "geometry"] = None
     found = density(perturb(some), CELLS)
     assert found["count"].sum() == pytest.approx(0.9 * N)
-
-
-def test_malicious_reports_are_bounded_and_piles_are_flagged(private, found):
-    robust = quiet(density, private, CELLS, robust=0.02)
-    assert np.all((robust["low"] <= found["low"]) & (robust["high"] >= found["high"]))
-    assert np.allclose(robust["share"], found["share"])
-    assert robust["flagged"].tolist() == [0] * 6
-    poisoned = private.copy()
-    poisoned.loc[:99, "geometry"] = shapely.Point(300, 1700)
-    poisoned.attrs["tracs"] = {**private.attrs["tracs"], "digest": None}
-    with pytest.warns(GeotracsWarning, match=r"About (9\d|1\d\d) reports are more than any density can explain"):
-        flagged = density(poisoned, CELLS, robust=True)
-    assert flagged["flagged"].idxmax() == 3
-    assert flagged["flagged"].drop(3).sum() == 0
-    assert flagged.attrs["tracs"]["answer"]["robust"]["flagged"] == flagged["flagged"].sum()
-
-
-def test_reports_that_are_too_fast_are_counted():
-    """People walk; every second report of the liars is at the other end of town."""
-    rng = np.random.default_rng(4)
-    way = np.cumsum(rng.normal(0, 20, (40, 50, 2)), axis=1) + np.array([1500, 1000])
-    when = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.tile(np.arange(50), 40), unit="min")
-    tracks = points(np.clip(way, 0, BOX[2:]).reshape(-1, 2), who=np.repeat(np.arange(40), 50), when=when)
-    lying = tracks.copy()
-    ends = np.where(np.arange(1000)[:, None] % 2, [50, 50], [2950, 1950])
-    lying.loc[:999, "geometry"] = gpd.points_from_xy(*ends.T)
-    arguments = {"trajectory": "who", "time": "when", "eps": 10}
-    speeds = [
-        quiet(density, perturb(frame, **arguments), CELLS, robust=True, speed=2.0).attrs["tracs"]["answer"]["robust"][
-            "speed"
-        ]
-        for frame in (tracks, lying)
-    ]
-    assert speeds[0]["impossible"] == 0
-    assert speeds[0]["pairs"] == 40 * 49
-    assert 600 < speeds[1]["impossible"] <= 1000
