@@ -181,6 +181,6 @@ class Observed:
 
 def outer(terms: Sequence[Term], states: np.ndarray) -> np.ndarray:
     """Return rows over the cells of a grid from rows over its two axes, for the cells that are states."""
-    found = sum(np.einsum("ni,nj->nij", x, y).reshape(len(x), -1) for x, y in terms)
+    found = sum(np.einsum("ni,nj->nij", x, y).reshape(len(x), x.shape[1] * y.shape[1]) for x, y in terms)
     grid = np.asarray(found)
     return grid if len(states) == grid.shape[1] else grid[:, states]

@@ -36,3 +36,8 @@ def test_products_are_those_of_the_whole_table(operator, several):
 
 def test_observed_counts():
     assert Observed(Dense(columns(3, 2)), np.array([1, 2, 3])).total == 6
+
+
+def test_no_rows_are_none():
+    product = Separable([(columns(4, 2), columns(5, 3))], np.arange(6))
+    assert product.rows(np.zeros(0, dtype=int)).shape == (0, 6)
