@@ -127,8 +127,8 @@ class UnaryEncoding:
 
         Without any it is ``4 n exp(eps) / (exp(eps) - 1)**2``, but for the rounding of q.
 
-        >>> UnaryEncoding(np.log(3), k=9).variance(100).round(6)
-        array(300.)
+        >>> round(float(UnaryEncoding(np.log(3), k=9).variance(100)), 6)
+        300.0
         """
         q, count = self.threshold / WORDS, np.asarray(count, dtype=np.float64)
         return np.asarray((count / 4 + (n - count) * q * (1 - q)) / self._contrast() ** 2)

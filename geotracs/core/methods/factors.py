@@ -58,9 +58,9 @@ class Flat:
 class Cover:
     """A height where the window of the secret covers the report: as wide everywhere, inside the interval.
 
-    >>> Cover(1.0, 0.5, periodic=False).at(np.array([0.1, 0.5]), 2)
+    >>> Cover(1.0, 0.5, periodic=False).at(np.array([0.1, 0.4]), 2)
     array([[0.7, 0. ],
-           [0.5, 0.5]])
+           [1. , 0.3]])
     """
 
     height: float
