@@ -95,7 +95,7 @@ def test_the_globe():
 
 
 def test_a_disc_and_a_domain_object():
-    """The mean distance of a disc's points from its middle is 2/3 of the radius: the best at epsilon 0, never exceeded."""
+    """The mean distance of a disc's points from its middle is 2/3 of the radius: the best at epsilon 0."""
     assert 0.98 * 6000 <= optimum(Disc((139.7, 35.7), 9000), 1e-6).error <= 6000
     assert optimum(Rectangle(*SQUARE), 1, crs=UTM).error == optimum(SQUARE, 1, crs=UTM).error
 
