@@ -20,12 +20,18 @@ COMMANDS = {
     "optimum": "Say the smallest mean error that any method can have in a public region, in metres.",
     "compare": "Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.",
     "map": "Draw IN and PERTURBED on a map, and write OUT, an HTML page.",
+    "flows": "Estimate how many went from each zone to each, from a release.",
+    "lengths": "Estimate how far trips go, or how fast, from a release.",
     "reconstruct": "Estimate where everybody was, from a release and a speed, and to within how many metres.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
     "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
 """The first lines of what the commands say of themselves, in `geotracs.cli.commands`..."""
-ANSWERS = ("reconstruct",)
+ANSWERS = (
+    "flows",
+    "lengths",
+    "reconstruct",
+)
 """...and in `geotracs.cli.answers`."""
 OPTIONS = {
     "`dst`": "OUT",
@@ -36,6 +42,7 @@ OPTIONS = {
     'outside="clip"': "--outside clip",
     "keep=[...]": "--keep",
     "keep=[]": "--keep none",
+    "embed=True": "--embed",
     "temporary=...": "--temporary FOLDER",
     "domain=(xmin, ymin, xmax, ymax)": "--domain xmin,ymin,xmax,ymax",
     "gdf.set_crs('EPSG:4326')": "--input-crs EPSG:4326",

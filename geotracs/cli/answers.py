@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 import geotracs.io.files as files
+from geotracs.answers.flows import flows
+from geotracs.answers.lengths import lengths
 from geotracs.answers.reconstruct import reconstruct
 from geotracs.cli.arguments import ALLOW_REMOTE, read_domain, read_layer, read_places
 from geotracs.core.guarantee import caption, recorded
@@ -19,6 +21,18 @@ LINES = 20
 
 _RELEASE = click.argument("source", metavar="PRIVATE")
 _OUT = click.argument("target", metavar="OUT")
+_MAYBE_OUT = click.argument("target", metavar="[OUT]", required=False)
+_LEVEL = click.option("--level", type=float, default=0.9, show_default=True, help="Of the intervals.")
+_PAIRS = click.option(
+    "--pairs",
+    default="ends",
+    show_default=True,
+    help='The first and the last report of each trajectory ("ends"), or each report and the next ("consecutive").',
+)
+_PRIOR = [
+    click.option("--prior", help="Where locations are likely: a public file of points or areas."),
+    click.option("--weight", help="Column of the prior with the number of each point or area."),
+]
 _PUBLIC = [
     click.option("--domain", help="Public region of the release, as given to perturb, if its record does not hold it."),
     click.option("--round-to", help="Its public places, likewise: a file, or grid:500."),
@@ -38,6 +52,49 @@ def _with(*options: Any) -> Callable[[Any], Any]:
         return command
 
     return given
+
+
+@click.command("flows")
+@_with(_RELEASE, _MAYBE_OUT)
+@click.option("--zones", required=True, help="Areas that do not overlap: a file.")
+@click.option("--name", help="Column with the names of the zones; their numbers if not given.")
+@_PAIRS
+@click.option("--when", help='Flows for each time window: a duration such as 1h, "hour" of the day, or "weekday".')
+@_with(*_PRIOR, _LEVEL, *_PUBLIC, _OVERWRITE)
+def flows_command(source, target, zones, name, prior, allow_remote, **arguments):
+    """Estimate how many went from each zone to each, from a release.
+
+    OUT gets a line for each origin and destination, with share, count, low and high; without it the largest are
+    printed.
+
+    \b
+    Example:
+        geotracs flows private.gpkg flows.gpkg --zones districts.geojson --name district --domain city.geojson
+    """
+    release, saying = _read(source, target, arguments, allow_remote)
+    areas = read_layer(zones, allow_remote)
+    if name is not None:
+        if name not in areas.columns:
+            raise InputError(f"The zones have no column {name!r}; their columns are {[*map(str, areas.columns)]}.")
+        areas = areas.set_index(name)
+    saying(flows(release, areas, prior=read_layer(prior, allow_remote), **arguments))
+
+
+@click.command("lengths")
+@_with(_RELEASE)
+@click.option("--of", default="length", show_default=True, help="length, in metres, or speed, in metres per second.")
+@_PAIRS
+@click.option("--bins", default="10", show_default=True, help="How many bins, or their edges: 0,500,1000,5000.")
+@_with(*_PRIOR, _LEVEL, *_PUBLIC)
+def lengths_command(source, bins, prior, allow_remote, **arguments):
+    """Estimate how far trips go, or how fast, from a release.
+
+    \b
+    Example:
+        geotracs lengths private.gpkg --pairs consecutive --bins 0,500,1000,5000,20000 --domain city.geojson
+    """
+    release, saying = _read(source, None, arguments, allow_remote)
+    saying(lengths(release, bins=_bins(bins), prior=read_layer(prior, allow_remote), **arguments))
 
 
 @click.command("reconstruct")
@@ -107,13 +164,17 @@ def _in_words(found: pd.DataFrame, target: str | None) -> str:
     table = _plain(found)
     if "start" not in table.columns and "share" in table.columns:  # bins stay in their order
         table = table.sort_values("share", ascending=False, kind="stable")
-    text = table.head(LINES).to_string(index=False, float_format=lambda value: f"{value:.4g}")
+    text = table.head(LINES).to_string(index=False, float_format=_short)
     means = [f"{name} {_interval(found.attrs[name])}" for name in ("mean", "median") if name in found.attrs]
     return "\n".join([text, *([f"The largest {LINES} of {len(table):,}."] if len(table) > LINES else []), *means])
 
 
 def _interval(value: dict[str, float]) -> str:
-    return f"{value['value']:,.4g} ({value['low']:,.4g} to {value['high']:,.4g})"
+    return f"{_short(value['value'])} ({_short(value['low'])} to {_short(value['high'])})"
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 
 def _as_json(found: pd.DataFrame, *, rows: bool) -> str:
@@ -143,6 +204,13 @@ def _plain(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found.drop(columns=[geometry] if geometry is not None else []))
 
 
+def _bins(text: str) -> int | list[float]:
+    try:
+        return [float(part) for part in text.split(",")] if "," in text else int(text)
+    except ValueError:
+        raise InputError(f"`--bins` must be a number, or edges separated by commas, got {text!r}.") from None
+
+
 def _times(text: str) -> str | list[Any]:
     """Return a step such as "5min", or times."""
     try:
@@ -152,6 +220,6 @@ def _times(text: str) -> str | list[Any]:
             return [pd.Timestamp(part) for part in text.split(",")]
         except ValueError:
             raise InputError(
-                f"`--at` must be a step such as 5min, or times separated by commas, got {text!r}."
+                f"`--at` must be a step such as 5min, or times with commas between, got {text!r}."
             ) from None
     return text

@@ -14,7 +14,9 @@ from tests.test_cli import run  # noqa: F401  (a fixture)
 pytestmark = pytest.mark.slow
 
 BOX = (13.16, -20.33, 13.28, -20.19)
-"""Around the city."""
+"""Around the city..."""
+SOUTH, NORTH = shapely.box(13.16, -20.33, 13.28, -20.26), shapely.box(13.16, -20.26, 13.28, -20.19)
+"""...and its halves."""
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +26,8 @@ def folder(tmp_path_factory):
     city = geotracs.datasets.sample_city(people=8, seed=1)
     few = city.tracks[city.tracks.groupby("person").cumcount() % 8 == 0]
     private = few.tracs.perturb(6, domain=BOX, trajectory="person", time="t", keep=[])
-    for name, frame in {"tracks": few, "private": private, "pois": city.pois}.items():
+    halves = gpd.GeoDataFrame({"district": ["south", "north"]}, geometry=[SOUTH, NORTH], crs=4326)
+    for name, frame in {"tracks": few, "private": private, "pois": city.pois, "halves": halves}.items():
         files.write(frame, folder / f"{name}.gpkg")
     return folder
 
@@ -45,6 +48,56 @@ def ask(run, folder, tmp_path):  # noqa: F811
         return said
 
     return call
+
+
+class TestFlows:
+    def test_a_layer_out_is_what_the_function_says(self, ask, run, folder, release, tmp_path):  # noqa: F811
+        shared = ["--zones", folder / "halves.gpkg", "--name", "district", "--pairs", "consecutive"]
+        said = ask("flows", "out.parquet", *shared)
+        zones = files.read(folder / "halves.gpkg").set_index("district")
+        same = release.tracs.flows(zones, pairs="consecutive")
+        assert_geodataframe_equal(files.read(tmp_path / "out.parquet"), same)
+        assert ": 4 rows, from joint, epsilon 6 per location." in said
+        assert run("map", tmp_path / "out.parquet", tmp_path / "flows.html", "--offline")[0] == 0
+        assert "of 4 flows" in (tmp_path / "flows.html").read_text()
+        assert "north" in ask("flows", *shared)
+
+    def test_json_for_each_hour(self, ask, folder):
+        arguments = ["--zones", folder / "halves.gpkg", "--pairs", "consecutive", "--when", "12h", "--level", 0.5]
+        found = json.loads(ask("flows", *arguments, "--json"))
+        assert found["answer"]["level"] == 0.5
+        assert len(found["rows"]) == found["count"]
+        assert {*found["rows"][0]} >= {"origin", "destination", "when", "share", "count", "low", "high"}
+
+    def test_bad_input(self, run, folder):  # noqa: F811
+        for arguments, words in (
+            (["--zones", folder / "halves.gpkg", "--name", "ward"], "The zones have no column 'ward'"),
+            (["--zones", folder / "pois.gpkg"], "`zones` must be areas"),
+            (["--zones", folder / "halves.gpkg", "--pairs", "all"], "`pairs`"),
+            ([], "Missing option '--zones'"),
+        ):
+            code, out, err = run("flows", folder / "private.gpkg", *arguments)
+            assert (code, out) == (2, "")
+            assert words in err
+
+
+class TestLengths:
+    def test_a_table_or_json(self, ask, release):
+        arguments = ["--pairs", "consecutive", "--bins", "0,2000,5000,20000"]
+        same = release.tracs.lengths(pairs="consecutive", bins=[0, 2000, 5000, 20000])
+        said = ask("lengths", *arguments)
+        assert said.splitlines()[0].split() == ["start", "end", "share", "count", "low", "high"]
+        assert said.splitlines()[-2].startswith("mean ")
+        found = json.loads(ask("lengths", *arguments, "--json"))
+        assert [row["share"] for row in found["rows"]] == pytest.approx(same["share"].tolist())
+        assert found["median"]["value"] == pytest.approx(same.attrs["median"]["value"])
+        assert found["answer"]["kind"] == "lengths"
+
+    def test_bad_input(self, run, folder):  # noqa: F811
+        for arguments, words in ((["--bins", "few"], "`--bins` must be"), (["--of", "colour"], "`of` must be")):
+            code, _, err = run("lengths", folder / "private.gpkg", *arguments)
+            assert code == 2
+            assert words in err
 
 
 class TestReconstruct:
