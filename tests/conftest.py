@@ -1,4 +1,5 @@
 import os
+import tempfile
 from pathlib import Path
 
 import geopandas as gpd
@@ -8,7 +9,10 @@ import pytest
 
 from tests.skips import pytest_sessionfinish, pytest_terminal_summary  # noqa: F401  (hooks)
 
-os.environ["GEOTRACS_CACHE"] = ""  # what is fitted is not kept from one run to the next
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    # The processes of one run share what is fitted, and nothing is kept for the next run.
+    FITS = tempfile.TemporaryDirectory(prefix="geotracs-tests-", ignore_cleanup_errors=True)
+    os.environ["GEOTRACS_CACHE"] = FITS.name
 SHARED = Path(os.environ.get("GEOTRACS_SHARED", Path(__file__).parents[2] / "shared"))
 TOKYO = (139.47, 35.51, 139.92, 35.87)
 CHICAGO = (-87.95, 41.60, -87.50, 42.05)

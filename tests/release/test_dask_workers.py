@@ -27,7 +27,11 @@ dd = pytest.importorskip("dask.dataframe")
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as two:
+    patience = {"distributed.comm.timeouts.connect": "3s"}
+    with (
+        dask.config.set(patience),  # with those that are killed
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as two,
+    ):
         yield two
 
 
