@@ -4,13 +4,18 @@ from typing import NamedTuple
 
 import numpy as np
 import shapely
+from shapely.geometry.base import BaseGeometry
 
-from geotracs.core.domains.border import INSIDE, Border, edges, rings, segments
+from geotracs.core.domains.border import INSIDE, Border, edges, rings
 
-SIDE = 128
+SPLITS = (4, 4, 4, 2)
+"""The box is divided by this along each side, and its parts again: what is far from a part is far from all of it."""
+SIDE = int(np.prod(SPLITS))
 """Cells along each side of the grid over the rectangle in which the kernel works."""
-CELLS_AT_A_TIME = 4096
-"""How many cells are asked for their edges at a time."""
+AT_ONCE = 2**19
+"""How many distances are computed at a time, about."""
+SLACK = 1e-9
+"""A part of each distance, so that rounding leaves no edge out."""
 
 
 class Edges(NamedTuple):
@@ -57,31 +62,63 @@ def edges_of(border: Border, box: np.ndarray) -> Edges:
     """
     table = np.concatenate([np.column_stack(edges(ring)) for ring in rings(border.geometry)])
     low, high = box.min(axis=0), box.max(axis=0)
-    step = (high - low) / SIDE
-    column, row = np.divmod(np.arange(SIDE * SIDE), SIDE)
-    middle = low + (np.column_stack([column, row]) + 0.5) * step
-    radius = np.hypot(*step) / 2 * (1 + 1e-9)
-    counts, members, nearest = _candidates(segments(table[:, :2], table[:, 2:4]), middle, radius)
-    inside = (nearest > radius) & shapely.contains_xy(border.geometry, middle[:, 0], middle[:, 1])
-    keep = ~np.repeat(inside, counts)
-    begins = np.concatenate([[0], np.cumsum(np.where(inside, 0, counts))]).astype(np.int64)
-    kinds = np.where(inside, INSIDE, 0).astype(np.int8)
-    return Edges(low, 1 / step, kinds, begins, members[keep].astype(np.int32), table, float(border.hair))
+    cells, counts, members = np.zeros((1, 2), dtype=np.int64), np.array([len(table)]), np.arange(len(table))
+    step = high - low
+    for times in SPLITS:
+        step = step / times
+        cells, counts, members = _divided(cells, counts, members, times, table, low, step, border.geometry)
+    number = cells[:, 0] * SIDE + cells[:, 1]
+    order = np.argsort(number)
+    begins, kinds = np.zeros(SIDE * SIDE + 1, dtype=np.int64), np.full(SIDE * SIDE, INSIDE, dtype=np.int8)
+    begins[number + 1], kinds[number] = counts, 0
+    members = members[_runs((np.cumsum(counts) - counts)[order], counts[order])]
+    return Edges(low, 1 / step, kinds, np.cumsum(begins), members.astype(np.int32), table, float(border.hair))
 
 
-def _candidates(lines: np.ndarray, middle: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return how many edges can be the nearest of a point in each cell, which, and how far the nearest is."""
-    tree = shapely.STRtree(lines)
-    counts, members, nearest = [], [], []
-    for first in range(0, len(middle), CELLS_AT_A_TIME):
-        points = np.asarray(shapely.points(middle[first : first + CELLS_AT_A_TIME]))
-        (point, _), away = tree.query_nearest(points, return_distance=True, all_matches=False)
-        closest = np.empty(len(points))
-        closest[point] = away
+def _divided(
+    cells: np.ndarray,
+    counts: np.ndarray,
+    members: np.ndarray,
+    times: int,
+    table: np.ndarray,
+    low: np.ndarray,
+    step: np.ndarray,
+    geometry: BaseGeometry,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Divide cells; return the parts that do not lie inside, and the edges that can be the nearest of a point there."""
+    parts = np.stack(np.meshgrid(np.arange(times), np.arange(times), indexing="ij"), axis=-1).reshape(-1, 2)
+    begins, parent = np.cumsum(counts) - counts, np.repeat(np.arange(len(cells)), times**2)
+    cells = (times * cells[:, None] + parts).reshape(-1, 2)
+    middle = low + (cells + 0.5) * step
+    radius = np.hypot(*step) / 2 * (1 + SLACK)
+    within = shapely.contains_xy(geometry, middle[:, 0], middle[:, 1])
+    cuts = np.flatnonzero(np.diff(np.cumsum(counts[parent]) // AT_ONCE)) + 1
+    kept = []
+    for own in np.split(np.arange(len(cells)), cuts):
+        lengths = counts[parent[own]]
+        edge, cell = members[_runs(begins[parent[own]], lengths)], np.repeat(np.arange(len(own)), lengths)
+        away = _distance(middle[own], cell, table, edge)
+        closest = np.minimum.reduceat(away, np.cumsum(lengths) - lengths)
+        open_ = (closest <= radius) | ~within[own]
         # The nearest edge of a point is at most as far from it as that of the middle, which is at most a radius away.
-        cell, edge = tree.query(points, predicate="dwithin", distance=closest + 2 * radius)
-        order = np.argsort(cell, kind="stable")
-        counts.append(np.bincount(cell, minlength=len(points)))
-        members.append(edge[order])
-        nearest.append(closest)
-    return np.concatenate(counts), np.concatenate(members), np.concatenate(nearest)
+        near = ((away <= (closest * (1 + SLACK) + 2 * radius)[cell]) & open_[cell]).nonzero()[0]
+        kept.append((own[open_], np.bincount(cell[near], minlength=len(own))[open_], edge[near]))
+    which, counts, members = map(np.concatenate, zip(*kept, strict=True))
+    return cells[which], counts, members
+
+
+def _distance(xy: np.ndarray, which: np.ndarray, table: np.ndarray, edge: np.ndarray) -> np.ndarray:
+    """Return how far points are from edges, both by their numbers."""
+    x, y = xy[:, 0][which] - table[:, 0][edge], xy[:, 1][which] - table[:, 1][edge]
+    along, beside = table[:, 2][edge], table[:, 3][edge]
+    part = np.clip((x * along + y * beside) / (along * along + beside * beside), 0, 1)
+    return np.asarray(np.sqrt((x - part * along) ** 2 + (y - part * beside) ** 2))
+
+
+def _runs(begins: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the numbers from each begin on, so many each, one after the other.
+
+    >>> _runs(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    return np.arange(counts.sum()) + np.repeat(begins - (np.cumsum(counts) - counts), counts)
