@@ -407,7 +407,7 @@ def test_real_checkins_by_user_and_time(run, checkins, tmp_path, city, bounds, m
 
 
 def test_a_killed_run_leaves_no_file_under_the_name(tmp_path):
-    n = 400_000
+    n = 150_000
     rng = np.random.default_rng(0)
     pd.DataFrame({"lon": rng.uniform(139.5, 139.9, n), "lat": rng.uniform(35.55, 35.85, n)}).to_csv(tmp_path / "in.csv")
     out = tmp_path / "out.geojson"

@@ -83,15 +83,15 @@ def possible(name, domain):
 @pytest.mark.parametrize("kind", REGIONS)
 @pytest.mark.parametrize("name", OVER_REGION)
 def test_projected_and_inside(name, kind):
-    """300,000 draws in cells and pieces of the border; a false alarm has probability 1e-6."""
+    """100,000 draws in cells and pieces of the border; a false alarm has probability 1e-6."""
     domain, secret = REGIONS[kind]
     channel = possible(name, domain)
     if channel is None:
         return
     label, count = cells(domain)
-    nodes = 8 * FINE if channel.method.leaves else FINE
+    nodes = 2 * FINE if channel.method.leaves else FINE
     [probability] = channel.probabilities(label(channel), count, secret[None], nodes=nodes)
-    agrees(probability, np.bincount(label(channel)(drawn(channel, 300_000, secret)), minlength=count))
+    agrees(probability, np.bincount(label(channel)(drawn(channel, 100_000, secret)), minlength=count))
 
 
 @pytest.mark.parametrize("kind", ["rectangle", "polygon", "transport", "disc"])
