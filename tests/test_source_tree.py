@@ -1,6 +1,7 @@
 """Rules of the house, checked over the source itself."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -47,9 +48,20 @@ def room(path):
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text())
+
+
+@functools.cache
+def nodes(path):
+    """All that a file consists of."""
+    return list(ast.walk(parsed(path)))
+
+
 def imported(path):
     """All modules that a file imports, wherever in the file."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -104,15 +116,15 @@ def test_kinds_of_domains_are_asked_for_in_one_module():
     kinds = {"Domain", "Base", *(kind.__name__ for kind in geotracs.domains.KINDS)}
     asked = {}
     for path in MODULES:
-        tree = ast.parse(path.read_text())
+        tree = parsed(path)
         own = {
             alias.asname or alias.name
-            for node in ast.walk(tree)
+            for node in nodes(path)
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("geotracs.core.domains")
             for alias in node.names
         }
         own |= {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
-        for node in ast.walk(tree):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass", "type"):
                 named = {word for argument in node.args for word in re.findall(r"[.\w]+", ast.unparse(argument))}
                 if {word.rsplit(".", 1)[-1] for word in named if word.split(".")[0] != "shapely"} & kinds & own:
@@ -124,7 +136,7 @@ def test_kinds_of_domains_are_asked_for_in_one_module():
 def test_no_assert_no_other_randomness():
     for path in MODULES:
         text = path.read_text()
-        assert not [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Assert)], path
+        assert not [node for node in nodes(path) if isinstance(node, ast.Assert)], path
         if path.stem not in ("datasets", "randomness"):  # generated data, and the one door for seeds
             seeds = r"default_rng\((?!0\))|RandomState|import random\b|np\.random\.(?!Generator|default_rng)"
             assert not re.search(seeds, text), path
