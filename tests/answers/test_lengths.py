@@ -77,6 +77,7 @@ def test_edges_may_be_given(private, roughly):
     assert found["start"].tolist() == [1000, 3000]
     assert found["end"].tolist() == [3000, 9000]
     assert 0 < found["share"].sum() < 1
+    pd.testing.assert_frame_equal(lengths(private, pairs="consecutive", bins=[1000, 3000, 9000]), found)
     whole = lengths(private, pairs="consecutive", bins=[0, 1e6])
     assert whole["share"].tolist() == pytest.approx([1])
 
