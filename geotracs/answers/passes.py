@@ -89,7 +89,10 @@ class Pass(Reader):
         for part, own in self.each(work):
             counts, found = counts + part, found + own
         known = self.guarantee.digest or {}
-        if known.get("crs") == crs_.label(self.crs) and digests.compare_digest(known, found) == digests.OTHER:
+        if (
+            known.get("crs") == crs_.label(cast(pyproj.CRS, self.crs))
+            and digests.compare_digest(known, found) == digests.OTHER
+        ):
             raise InputError(
                 "The locations of this release are not those that its record describes: nothing can be estimated from "
                 "them. Use what perturb wrote, or some of its rows."

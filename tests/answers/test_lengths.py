@@ -65,8 +65,8 @@ def towns(n, seed):
 def test_intervals_hold_the_truth_in_every_bin(monkeypatch):
     """Nine cities of two kinds with draws of their own, six bins, the mean and the median: 7 of 9 at least (78%).
 
-    Over 60 cities and epsilons they held 98% of the truth: then one of the eight fails in 0.5% of choices of seeds. With
-    the 67% that the last bin had before, it fails in 61%.
+    Over 60 cities and epsilons they held 98% of the truth: then one of the eight fails in 0.5% of choices of seeds.
+    With the 67% that the last bin had before, it fails in 61%.
     """
     monkeypatch.setattr(module, "SQUARES", 16)  # for speed
     held = []
