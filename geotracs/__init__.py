@@ -16,6 +16,12 @@ import geotracs.accessor as _accessor  # noqa: F401  (registers GeoDataFrame.tra
 from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning
 
 if TYPE_CHECKING:
+    from geotracs.answers.density import density
+    from geotracs.answers.flows import flows
+    from geotracs.answers.lengths import lengths
+    from geotracs.answers.popularity import popularity
+    from geotracs.answers.reconstruct import reconstruct
+    from geotracs.answers.synthesize import synthesize
     from geotracs.core import domains, mechanisms, methods, places
     from geotracs.core.guarantee import Guarantee
     from geotracs.geo.advise import advise
@@ -46,11 +52,17 @@ _FUNCTIONS = {
     "Guarantee": "geotracs.core.guarantee",
     "advise": "geotracs.geo.advise",
     "compare": "geotracs.utility.compare",
+    "density": "geotracs.answers.density",
     "displacement": "geotracs.utility.compare",
+    "flows": "geotracs.answers.flows",
+    "lengths": "geotracs.answers.lengths",
     "optimum": "geotracs.geo.optimum",
     "perturb": "geotracs.release.frame",
     "perturb_file": "geotracs.release.file",
+    "popularity": "geotracs.answers.popularity",
+    "reconstruct": "geotracs.answers.reconstruct",
     "sweep": "geotracs.utility.sweep",
+    "synthesize": "geotracs.answers.synthesize",
 }
 """...and where the other public names come from."""
 
@@ -65,9 +77,12 @@ __all__ = [
     "advise",
     "compare",
     "datasets",
+    "density",
     "displacement",
     "domains",
     "files",
+    "flows",
+    "lengths",
     "loaders",
     "mechanisms",
     "methods",
@@ -77,7 +92,10 @@ __all__ = [
     "perturb_file",
     "places",
     "plots",
+    "popularity",
+    "reconstruct",
     "sweep",
+    "synthesize",
 ]
 
 

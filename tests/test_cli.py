@@ -119,7 +119,7 @@ def test_advise(run, tracks, tmp_path):
     assert out.index("nearest") < out.index("joint")
     code, _, err = run("advise", "--domain", bbox(TOKYO), "--method", "nearest")
     assert code == 2
-    assert "give it with `places`" in err
+    assert "give it with `--places`" in err
 
 
 def test_optimum(run):
@@ -219,10 +219,10 @@ def test_rounding_and_fits(run, source, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--eps", "0"], "`eps` must be greater than 0"),
+        (["--eps", "0"], "`--eps` must be greater than 0"),
         (["--eps", "four"], "There is no column 'four'"),
         ([], "Missing option '--eps'"),
-        (["--eps", "4", "--method", "laplace"], "`method` must be one of"),
+        (["--eps", "4", "--method", "laplace"], "`--method` must be one of"),
         (["--eps", "4", "--domain", "nowhere.gpkg"], "neither a file nor xmin,ymin,xmax,ymax"),
         (["--eps", "4", "--domain", "10,10,11,11"], "60 of 60 locations lie outside"),
         (["--eps", "4", "--trajectory", "nope"], "There is no column 'nope'"),
@@ -231,7 +231,7 @@ def test_rounding_and_fits(run, source, tmp_path):
         (["--eps", "4", "--layer", "nope"], "has no layer 'nope'"),
         (["--eps", "4", "--option", "eps=5"], "'eps' is not an option of a method"),
         (["--eps", "4", "--round-to", "grid:-5"], "`cell` must be a length"),
-        (["--eps", "4", "--crs", "EPSG:4326"], "`crs` must be a planar"),
+        (["--eps", "4", "--crs", "EPSG:4326"], "`--crs` must be a planar"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(run, source, tmp_path, arguments, says):
@@ -451,7 +451,7 @@ def test_epsilons_of_a_column_and_uneven_shares(run, source, tmp_path):
     code, said, _ = run("perturb", source, out, "--eps", 9, "--unit", "trajectory", "--allocation", "3,1,3", *shared)
     assert code == 0
     assert "by the weights (3, 1, 3)" in said
-    for wrong, words in (("nan", "`eps` must be greater than 0"), ("bugdet", "no column 'bugdet'")):
+    for wrong, words in (("nan", "`--eps` must be greater than 0"), ("bugdet", "no column 'bugdet'")):
         code, _, err = run("perturb", source, out, "--eps", wrong, *shared)
         assert code != 0
         assert words in err

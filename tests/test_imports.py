@@ -1,12 +1,14 @@
 """What `import geotracs` brings: short names for the rooms, and nothing heavy."""
 
 import importlib
+import inspect
 import subprocess
 import sys
 
 import pytest
 
 import geotracs
+from geotracs.accessor import TracsAccessor
 
 SHORT = {
     "datasets": "io.datasets",
@@ -46,6 +48,18 @@ def test_functions_are_not_shadowed_by_modules():
     assert geotracs.compare is geotracs.utility.compare.compare
     assert geotracs.sweep is geotracs.utility.sweep.sweep
     assert geotracs.perturb is geotracs.release.frame.perturb
+
+
+ANSWERS = ("density", "flows", "lengths", "popularity", "reconstruct", "synthesize")
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_answers_are_functions_and_methods(name):
+    """The accessor's method calls the very function that has the public name."""
+    function = getattr(geotracs, name)
+    assert function is getattr(importlib.import_module(f"geotracs.answers.{name}"), name)
+    assert getattr(geotracs, name) is function, "the module does not shadow it once it is loaded"
+    assert inspect.unwrap(getattr(TracsAccessor, name)) is inspect.unwrap(function)
 
 
 def test_every_public_name_is_there():

@@ -12,6 +12,9 @@ MAX_PAIRS = 2**13
 """How many pairs the noise is measured on."""
 UNIFORM = 1 / 3
 """The mean square of a number that lies anywhere between 0 and 1."""
+OFF = 2.0
+"""The truth is off by so many times the estimate in each pair of cells, or so many times what is there on average in a
+square of as many: what a density is off by, too. An estimate that is stopped early lies towards its start."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,9 +37,9 @@ class Error:
 class Means:
     """Means over an estimate of the joint distribution of two ends, corrected by products of the scores of cells.
 
-    The truth is taken to be off by as much as the estimate itself in each pair of cells, where all of it may be at one
-    spot; for each pair of districts by as much as a flow can be that lies anywhere between 0 and the smaller of its
-    ends; and as a whole to lie anywhere between the estimate and any of the kinds of trips that it may be a mixture of.
+    The truth is taken to be off by twice the estimate in each pair of cells, where all of it may be at one spot; for
+    each pair of districts by as much as a flow can be that lies anywhere between 0 and the smaller of its ends; and as
+    a whole to lie anywhere between the estimate and any of the kinds of trips that it may be a mixture of.
 
     Parameters
     ----------
@@ -89,6 +92,11 @@ class Means:
         )
 
     @cached_property
+    def _off(self) -> np.ndarray:
+        """The expected error of each pair of cells."""
+        return np.hypot(OFF * self._coarse, OFF / self._coarse.size)
+
+    @cached_property
     def _flows(self) -> np.ndarray:
         """The flow between districts."""
         return np.maximum(self.districts @ self._coarse @ self.districts.T, 1e-300)
@@ -110,18 +118,19 @@ class Means:
         return float((self.joint * values).sum())
 
     def error(self, values: np.ndarray) -> Error:
-        """Return the error of the mean of values of pairs of squares."""
+        """Return the error of the mean of values of pairs of squares; of a constant there is none."""
+        values = values - self.of(values)
         coarse, squares = (
             self.cells @ (self.joint * own) @ self.cells.T / np.maximum(self._coarse, 1e-300)
             for own in (values, values**2)
         )
-        tilt = np.sqrt(UNIFORM) * (np.array([float((kind * values).sum()) for kind in self.kinds]) - self.of(values))
+        tilt = np.sqrt(UNIFORM) * np.array([float((kind * values).sum()) for kind in self.kinds])
         seen = np.stack([first @ coarse @ second.T for first, second in self._means])
         tilts = np.sqrt(UNIFORM) * np.einsum("akij,ij->ak", self._tilts, coarse)
         # All that the truth may be off by, in units of its standard deviation; and what the products see of it.
-        unknown = np.concatenate([(coarse * self._coarse).ravel(), self._spread * self._by_district(coarse), tilt])
-        known = np.hstack([(seen * self._coarse).reshape(len(seen), -1), self._spread * self._by_district(seen), tilts])
-        spots = (np.maximum(squares - coarse**2, 0) * self._coarse**2).sum()
+        unknown = np.concatenate([(coarse * self._off).ravel(), self._spread * self._by_district(coarse), tilt])
+        known = np.hstack([(seen * self._off).reshape(len(seen), -1), self._spread * self._by_district(seen), tilts])
+        spots = (np.maximum(squares - coarse**2, 0) * self._off**2).sum()
         square, linear, none = known @ known.T, known @ unknown, unknown @ unknown + spots
         noise = self._noise(coarse)
         matrix = square + noise

@@ -16,7 +16,7 @@ from geotracs.answers.flows import check_level
 from geotracs.answers.functionals import Means
 from geotracs.answers.reader import Reader
 from geotracs.answers.trips import MIN_PAIRS, Survey, Trips, squares
-from geotracs.errors import InputError, quoted, sealed
+from geotracs.errors import InputError, quoted, sealed, warn
 
 WORDS = "These are lengths or speeds that were estimated from the release; estimating costs no epsilon."
 SQUARES = 24
@@ -31,8 +31,18 @@ MIN_GROUP = 1000
 """...of at least so many pairs."""
 SECONDS = 16
 """How many durations stand for those of a group."""
+SAME = 0.52
+"""How far apart two points of a square are on average, as a part of its width."""
+NEAR = 1.75
+"""Squares nearer than so many times their width touch, or are the same..."""
+REACH = 2.0
+"""...and locations in them are anything apart up to so many times the mean: people who stay are at one place."""
+MOST = 0.5
+"""An answer is clear if bins with more than this part of all pairs have intervals narrower than their share."""
 NODES = 16
 """How many locations stand for those of a state."""
+STEPS = 2**13
+"""How many lengths quantiles are looked for among."""
 QUANTILES = np.arange(1, 10) / 10
 """Where the interval of the median is looked for."""
 MAX_BINS = 100
@@ -79,11 +89,22 @@ def lengths(
         ends ``low`` and ``high`` of an interval for the share. ``attrs["mean"]`` and ``attrs["median"]`` hold each a
         ``value``, with ``low`` and ``high``.
 
+    Warns
+    -----
+    GeotracsWarning
+        If most pairs are in bins whose intervals are wider than the share itself.
+
     Notes
     -----
     The estimate is a mixture of staying, trips of several ranges and going anywhere, corrected between cells of about
-    an eighth of the region. The region is divided into 24 x 24 squares. What is shorter than one of them cannot be told
-    from staying, and counts as the distance of two locations in the same square.
+    an eighth of the region. The region is divided into 24 x 24 squares. Lengths within a square and between squares
+    that touch cannot be told from each other, nor from staying: the intervals of bins that divide them, and those of
+    the mean and the median, say that they may be anything up to about three squares.
+
+    The intervals count the noise, and that the truth may be off by twice the estimate in each pair of cells, as for a
+    density. Over made-up cities and epsilons of 2, 4 and 8 they held 95 to 100% of the true shares in every bin. Where
+    all people go between two spots and epsilon is 2 they held half. For a method that looks back, such as TraCS-D, they
+    are not promised: they held 92% in six cities, and in one bin 4 of 6.
 
     Examples
     --------
@@ -106,9 +127,10 @@ def lengths(
     trips = Trips.of(reader, pairs, SQUARES)
     survey = trips.survey(np.ones((1, trips.states.count)))
     away = Distances(survey)
-    parts = [_part(survey, None, np.ones(1), 1.0)] if of == "length" else _by_duration(survey)
+    parts = [_part(survey, away, None, np.ones(1), 1.0)] if of == "length" else _by_duration(survey, away)
     found = _table(parts, away, _edges(bins, parts, away), level)
-    answer = {"kind": "lengths", "words": WORDS, "level": float(level), "pairs": pairs, "of": of}
+    unclear = _say_what_is_clear(found, away, of)
+    answer = {"kind": "lengths", "words": WORDS, "level": float(level), "pairs": pairs, "of": of, "unclear": unclear}
     found.attrs["tracs"] = replace(reader.guarantee, answer=answer).to_attrs()
     return found
 
@@ -127,15 +149,18 @@ class Part:
         Which part of all pairs they are.
     total : int
         How many there are.
+    upto : array
+        Which part of them is nearer than each of `Distances.steps`.
     """
 
     means: Means
     seconds: np.ndarray
     weight: float
     total: int
+    upto: np.ndarray
 
 
-def _part(survey: Survey, some: np.ndarray | None, seconds: np.ndarray, weight: float) -> Part:
+def _part(survey: Survey, away: "Distances", some: np.ndarray | None, seconds: np.ndarray, weight: float) -> Part:
     """Return the joint distribution of ends over squares, from all pairs or some.
 
     It is the mixture of kinds of trips that explains the pairs best, and between cells what maximum likelihood makes of
@@ -150,7 +175,7 @@ def _part(survey: Survey, some: np.ndarray | None, seconds: np.ndarray, weight: 
     joint = joint * (cells.T @ (found / np.maximum(start, 1e-300)) @ cells)
     total = len(survey.trips.ends) if some is None else int(some.sum())
     means = Means(joint / joint.sum(), kinds, cells, _districts(survey), survey.channels(some))
-    return Part(means, seconds, weight, total)
+    return Part(means, seconds, weight, total, away.upto(means.joint))
 
 
 def _districts(survey: Survey) -> np.ndarray:
@@ -196,12 +221,34 @@ class Distances:
         """The mean, for each pair of squares."""
         return np.asarray(self.metres.mean(axis=0))
 
+    @cached_property
+    def near(self) -> np.ndarray:
+        """Which pairs of squares touch or are the same."""
+        return self.mean < NEAR * self.blur / (2 * SAME)
+
     def below(self, metres: np.ndarray) -> np.ndarray:
         """Return how likely locations are nearer than some lengths, on average, for each pair of squares."""
         return np.asarray(sum((self.metres < length).mean(axis=0) for length in metres) / len(metres))
 
+    @cached_property
+    def steps(self) -> np.ndarray:
+        """Lengths from 0 to the longest, close to each other."""
+        return np.linspace(0, 1.001 * self.longest + 1e-9, STEPS + 1)
 
-def _by_duration(survey: Survey) -> list[Part]:
+    def upto(self, joint: np.ndarray) -> np.ndarray:
+        """Return which part of a joint distribution over squares is nearer than each of the steps."""
+        each = np.broadcast_to(joint / POINTS, self.metres.shape)
+        parts = np.histogram(self.metres, self.steps, weights=each)[0]
+        return np.append(0.0, np.cumsum(parts))
+
+    def range(self, metres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the most that `below` may be: of squares that touch nothing is known inside."""
+        middle = self.below(metres)
+        least = sum((REACH * self.mean <= length) for length in metres) / len(metres)
+        return np.where(self.near, least, middle), np.where(self.near, np.mean(metres > 0), middle)
+
+
+def _by_duration(survey: Survey, away: Distances) -> list[Part]:
     """Return pairs in groups of like durations, those that take no time left out."""
     times = cast(np.ndarray, survey.trips.reader.times)
     seconds = times[survey.trips.ends[:, 1]] - times[survey.trips.ends[:, 0]]
@@ -215,7 +262,7 @@ def _by_duration(survey: Survey) -> list[Part]:
     for number in np.unique(which[lasting]):
         some = which == number
         middle = np.quantile(seconds[some], (np.arange(SECONDS) + 0.5) / SECONDS)
-        parts.append(_part(survey, some, middle, float(some.sum() / lasting.sum())))
+        parts.append(_part(survey, away, some, middle, float(some.sum() / lasting.sum())))
     return parts
 
 
@@ -240,7 +287,7 @@ def _quantile(share: float, parts: Sequence[Part], away: Distances) -> float:
     low, high = 0.0, _most(parts, away)
     for _ in range(24):
         middle = (low + high) / 2
-        below = sum(part.weight * part.means.of(away.below(middle * part.seconds)) for part in parts)
+        below = sum(part.weight * np.interp(middle * part.seconds, away.steps, part.upto).mean() for part in parts)
         low, high = (middle, high) if below < share else (low, middle)
     return high
 
@@ -250,9 +297,32 @@ def _most(parts: Sequence[Part], away: Distances) -> float:
     return 1.001 * away.longest / float(min(part.seconds.min() for part in parts)) + 1e-9
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Values:
+    """Values of pairs of squares, and the least and the most that each may be for what is inside of these."""
+
+    middle: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+
+    @classmethod
+    def between(cls, away: Distances, before: np.ndarray | None, after: np.ndarray) -> "Values":
+        """Return how likely locations are apart by some lengths at least, and by less than others."""
+        middle, (least, most) = away.below(after), away.range(after)
+        if before is None:
+            return cls(middle, least, most)
+        first = away.range(before)
+        return cls(middle - away.below(before), np.maximum(least - first[1], 0), most - first[0])
+
+    @classmethod
+    def mean(cls, away: Distances, factor: float) -> "Values":
+        """Return how far apart locations are, in units of some metres."""
+        most = np.where(away.near, REACH * away.mean, away.mean)
+        return cls(away.mean * factor, np.where(away.near, 0, away.mean) * factor, most * factor)
+
+
 def _table(parts: Sequence[Part], away: Distances, edges: np.ndarray, level: float) -> pd.DataFrame:
-    below = [[away.below(edge * part.seconds) for edge in edges] for part in parts]
-    inside = [[after - before for before, after in pairwise(own)] for own in below]
+    inside = [[Values.between(away, a * part.seconds, b * part.seconds) for a, b in pairwise(edges)] for part in parts]
     share, low, high = _intervals(parts, inside, level)
     columns = {
         "start": edges[:-1],
@@ -261,7 +331,7 @@ def _table(parts: Sequence[Part], away: Distances, edges: np.ndarray, level: flo
         "count": share * sum(part.total for part in parts),
     }
     found = pd.DataFrame(columns | {"low": low.clip(0, 1), "high": high.clip(0, 1)})
-    means = [[away.mean * (1 / part.seconds).mean()] for part in parts]
+    means = [[Values.mean(away, float((1 / part.seconds).mean()))] for part in parts]
     mean = [float(value[0]) for value in _intervals(parts, means, level)]
     found.attrs = {
         "mean": {"value": mean[0], "low": max(mean[1], 0.0), "high": mean[2]},
@@ -273,7 +343,8 @@ def _table(parts: Sequence[Part], away: Distances, edges: np.ndarray, level: flo
 def _median(parts: Sequence[Part], away: Distances, level: float) -> dict[str, float]:
     """Return the median, and between which lengths half of the pairs may end."""
     at = np.array([_quantile(share, parts, away) for share in QUANTILES])
-    _, low, high = _intervals(parts, [[away.below(edge * part.seconds) for edge in at] for part in parts], level)
+    values = [[Values.between(away, None, edge * part.seconds) for edge in at] for part in parts]
+    _, low, high = _intervals(parts, values, level)
     low, high = np.maximum.accumulate(low), np.maximum.accumulate(high)
     middle = float(np.interp(0.5, QUANTILES, at))
     first = 0.0 if high[0] >= 0.5 else float(np.interp(0.5, high, at))
@@ -283,22 +354,42 @@ def _median(parts: Sequence[Part], away: Distances, level: float) -> dict[str, f
     return {"value": middle, "low": min(first, middle), "high": max(last, middle)}
 
 
+def _say_what_is_clear(found: pd.DataFrame, away: Distances, of: str) -> int:
+    """Warn if most pairs are in bins whose share these reports cannot tell; return how many bins that are."""
+    wide = (found["high"] - found["low"] > found["share"]).to_numpy()
+    part = found["share"][wide].sum() / max(found["share"].sum(), 1e-300)
+    if part > 1 - MOST:
+        short = REACH * float(away.mean[away.near].max())
+        warn(
+            f"These reports cannot tell how many pairs are in most bins: {wide.sum()} of {len(wide)}, with {part:.0%} "
+            f"of the pairs, have an interval that is wider than the share itself. Lengths below about "
+            f"{short / 1000:.1f} km cannot be told from each other{' at any speed' if of == 'speed' else ''}. Wider "
+            "bins, more pairs or a larger epsilon would help."
+        )
+    return int(wide.sum())
+
+
 def _intervals(
-    parts: Sequence[Part], values: Sequence[Sequence[np.ndarray]], level: float
+    parts: Sequence[Part], values: Sequence[Sequence[Values]], level: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return means of values of pairs of squares, with the ends of their intervals.
 
     What is not seen counts as the same in all parts, the noise as independent. The interval is centred between the
-    estimate and what the scores make of it: half of what they differ by counts as deviation.
+    estimate and what the scores make of it: half of what they differ by counts as deviation. What may be inside of
+    squares that touch comes on top, all of it.
     """
     weights = np.array([part.weight for part in parts])
-    found = np.array([[part.means.of(v) for v in own] for part, own in zip(parts, values, strict=True)])
-    errors = [[part.means.error(v) for v in own] for part, own in zip(parts, values, strict=True)]
+    each = [(part.means, own) for part, own in zip(parts, values, strict=True)]
+    mean, least, most = (
+        weights @ np.array([[means.of(getattr(v, name)) for v in own] for means, own in each])
+        for name in ("middle", "least", "most")
+    )
+    errors = [[means.error(v.middle) for v in own] for means, own in each]
     moved, unseen, noise = (
         np.array([[getattr(error, name) for error in own] for own in errors]) for name in ("moved", "unseen", "noise")
     )
-    mean = weights @ found
     half = weights @ moved / 2
     centre = mean + half
     reach = norm.ppf(0.5 + level / 2) * np.sqrt((weights @ np.sqrt(unseen)) ** 2 + weights**2 @ noise + half**2)
-    return mean, np.minimum(centre - reach, mean), np.maximum(centre + reach, mean)
+    low, high = np.minimum(centre - reach, mean), np.maximum(centre + reach, mean)
+    return mean, low - (mean - least), high + (most - mean)

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,6 +10,8 @@ import geopandas as gpd
 import numpy as np
 import pyproj
 
+import geotracs.core.digest as digests
+import geotracs.core.methods as methods
 import geotracs.geo.crs as crs_
 import geotracs.geo.tracks as frames
 import geotracs.io.files as files
@@ -18,6 +20,7 @@ from geotracs.answers.bins import Bins
 from geotracs.answers.operators import Observed
 from geotracs.answers.reader import Reader
 from geotracs.answers.states import States
+from geotracs.core.digest import Digest
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError
 from geotracs.release.file.release import read as read_table
@@ -25,62 +28,99 @@ from geotracs.release.file.release import read as read_table
 ROWS = 2**18
 """How many rows of a file are in memory at a time."""
 
-Counted = Callable[[np.ndarray], np.ndarray]
+Counted = Callable[[np.ndarray], tuple[np.ndarray, Digest]]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file with a release, and how it is read."""
+
+    path: str | Path
+    layer: str | None = None
+    allow_remote: bool = False
+
+    def guarantee(self) -> Guarantee:
+        """Return its record, without reading its rows."""
+        record = files.record(self.path, layer=self.layer, allow_remote=self.allow_remote)
+        return Guarantee.from_attrs({"tracs": record})
 
 
 def read(data: Any, **layers: Any) -> Reader:
-    """Read a release: a frame, a dask frame, or the path of a file; ``layers`` are those of `Reader.of`."""
-    if isinstance(data, (str, Path)):
-        return _of_file(data, **layers)
+    """Read a release: a frame, a dask frame, a file or its path; ``layers`` are those of `Reader.of`."""
+    if isinstance(data, (str, Path, File)):
+        return _of_file(data if isinstance(data, File) else File(data), **layers)
     if hasattr(data, "to_delayed") and hasattr(data, "_meta"):
         return _of_dask(data, **layers)
     return Reader.of(data, **layers)
+
+
+def counts_suffice(guarantee: Guarantee) -> bool:
+    """Return whether all that a release tells of a density is how many reports are in each bin."""
+    alike = guarantee.unit == "location" and guarantee.column is None
+    return alike and not methods.make(guarantee.method).sequential
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pass(Reader):
     """A release that is read by a pass over all of it whenever its reports are counted."""
 
-    each: Callable[[Counted], Iterable[np.ndarray]] = lambda work: ()
+    each: Callable[[Counted], Iterable[tuple[np.ndarray, Digest]]] = lambda work: ()
     """Applies a function of coordinates to every part of the release, and returns the results."""
     crs: pyproj.CRS | None = None
     """That of the release."""
+    rows: int | None = None
+    """How many rows it has, where that is known."""
 
     def observed(self, states: States) -> list[Observed]:
         """Return how often each bin was reported, and how likely it is from each state."""
         bins = self.bins(states)
-        work = functools.partial(_counts, self.setting, cast(pyproj.CRS, self.crs), bins)
-        counts = sum(self.each(work), start=np.zeros(bins.count, dtype=np.int64))
-        return [Observed(self._operator(states, bins, float(self.levels[0])), np.asarray(counts))]
+        counts = self._counted(functools.partial(_counts, self.setting, cast(pyproj.CRS, self.crs), bins), bins.count)
+        return [Observed(self._operator(states, bins, float(self.levels[0])), counts)]
 
     @functools.cached_property
     def total(self) -> int:
         """How many reports there are."""
         known = self.guarantee.locations
-        return int(sum(int(count[0]) for count in self.each(_size))) if known is None else known
+        return int(self._counted(_size, 1)[0]) if known is None or known != self.rows else known
+
+    def _counted(self, work: Counted, size: int) -> np.ndarray:
+        """Return the sum of counts over all parts; raise if these are not the locations of the record."""
+        counts, found = np.zeros(size, dtype=np.int64), Digest()
+        for part, own in self.each(work):
+            counts, found = counts + part, found + own
+        known = self.guarantee.digest or {}
+        if (
+            known.get("crs") == crs_.label(cast(pyproj.CRS, self.crs))
+            and digests.compare_digest(known, found) == digests.OTHER
+        ):
+            raise InputError(
+                "The locations of this release are not those that its record describes: nothing can be estimated from "
+                "them. Use what perturb wrote, or some of its rows."
+            )
+        return np.asarray(counts)
 
 
-def _counts(setting: again.Setting, crs: pyproj.CRS, bins: Bins, xy: np.ndarray) -> np.ndarray:
+def _counts(setting: again.Setting, crs: pyproj.CRS, bins: Bins, xy: np.ndarray) -> tuple[np.ndarray, Digest]:
     moved = np.ascontiguousarray(crs_.transform(xy, crs, setting.region.crs))
-    return np.bincount(bins.label(setting.channel.release.known(moved)), minlength=bins.count)
+    return np.bincount(bins.label(setting.channel.release.known(moved)), minlength=bins.count), Digest.of(xy)
 
 
-def _size(xy: np.ndarray) -> np.ndarray:
-    return np.array([len(xy)])
+def _size(xy: np.ndarray) -> tuple[np.ndarray, Digest]:
+    return np.array([len(xy)]), Digest.of(xy)
 
 
-def _of_file(path: str | Path, **layers: Any) -> Pass:
-    guarantee = Guarantee.from_attrs({"tracs": files.record(path)})
-    source = files.open_source(path)
+def _of_file(file: File, **layers: Any) -> Pass:
+    guarantee = file.guarantee()
+    source = files.open_source(file.path, layer=file.layer, allow_remote=file.allow_remote)
 
-    def each(work: Counted) -> Iterator[np.ndarray]:
+    def each(work: Counted) -> Iterator[tuple[np.ndarray, Digest]]:
         with source.reading():
             for table in source.tables(ROWS, [source.geometry]):
                 tracks = read_table(source, table, None)
                 if len(tracks.xy):
                     yield work(tracks.xy)
 
-    return _pass(guarantee, source.crs, each, layers)
+    return replace(_pass(guarantee, source.crs, each, layers), rows=source.rows)
 
 
 def _of_dask(ddf: Any, **layers: Any) -> Pass:
@@ -88,19 +128,20 @@ def _of_dask(ddf: Any, **layers: Any) -> Pass:
 
     guarantee = Guarantee.from_attrs(ddf._meta.attrs)
 
-    def each(work: Counted) -> Iterable[np.ndarray]:
+    def each(work: Counted) -> Iterable[tuple[np.ndarray, Digest]]:
         parts = ddf[[ddf._meta.geometry.name]].to_delayed()
-        found: Iterable[np.ndarray] = dask.compute(*[dask.delayed(_of_frame)(part, work) for part in parts])
-        return found
+        return cast(Any, dask.compute(*[dask.delayed(_of_frame)(part, work) for part in parts]))
 
     return _pass(guarantee, ddf.crs, each, layers)
 
 
-def _of_frame(frame: gpd.GeoDataFrame, work: Counted) -> np.ndarray:
+def _of_frame(frame: gpd.GeoDataFrame, work: Counted) -> tuple[np.ndarray, Digest]:
     return work(frames.read(frame, grouped=False).xy)
 
 
-def _pass(guarantee: Guarantee, crs: Any, each: Callable[[Counted], Iterable[np.ndarray]], layers: Any) -> Pass:
+def _pass(guarantee: Guarantee, crs: Any, each: Any, layers: Any) -> Pass:
+    if guarantee.answer:
+        raise InputError("This was computed from a release and is not the release itself; use what perturb wrote.")
     if crs is None:
         raise InputError("The release has no CRS; say which one its coordinates are in.")
     if guarantee.unit != "location" or guarantee.column is not None:

@@ -227,7 +227,8 @@ class Survey:
     @cached_property
     def tables(self) -> list[np.ndarray]:
         """How likely each bin is from each square, for each level."""
-        return [np.asarray(sum(part * one.predict(self.weights) for part, one in own)) for own in self.trips.operators]
+        found = (sum(part * one.predict(self.weights) for part, one in own) for own in self.trips.operators)
+        return [np.maximum(table, 0) for table in found]  # rounding errors may be below
 
     @cached_property
     def p(self) -> np.ndarray:

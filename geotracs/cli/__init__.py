@@ -20,17 +20,23 @@ COMMANDS = {
     "optimum": "Say the smallest mean error that any method can have in a public region, in metres.",
     "compare": "Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.",
     "map": "Draw IN and PERTURBED on a map, and write OUT, an HTML page.",
+    "density": "Estimate which share of locations each cell, area or place holds, from a release.",
+    "popularity": "Rank places by their share of locations, and say which cannot be told apart, from a release.",
     "flows": "Estimate how many went from each zone to each, from a release.",
     "lengths": "Estimate how far trips go, or how fast, from a release.",
     "reconstruct": "Estimate where everybody was, from a release and a speed, and to within how many metres.",
+    "synthesize": "Make up trips with origins, destinations, lengths and times as a release is estimated to have them.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
     "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
 """The first lines of what the commands say of themselves, in `geotracs.cli.commands`..."""
 ANSWERS = (
+    "density",
+    "popularity",
     "flows",
     "lengths",
     "reconstruct",
+    "synthesize",
 )
 """...and in `geotracs.cli.answers`."""
 OPTIONS = {
@@ -47,11 +53,19 @@ OPTIONS = {
     "domain=(xmin, ymin, xmax, ymax)": "--domain xmin,ymin,xmax,ymax",
     "gdf.set_crs('EPSG:4326')": "--input-crs EPSG:4326",
     'x="..." and y="..."': "--x and --y",
+    "trajectory='person'": "--trajectory person",
+    "time='t'": "--time t",
     'input_crs="EPSG:32654" (`crs` of `files.read`)': "--input-crs EPSG:32654",
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
+NAMES = (
+    "at", "bins", "cells", "crs", "domain", "eps", "level", "method", "motion", "n", "network", "of", "pairs", "places",
+    "prior", "round_to", "seed", "speed", "stay", "unit", "weight", "when", "zones",
+)  # fmt: skip
+"""...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")
 """...and how they name a grid."""
+NAMED = re.compile(f"`({'|'.join(NAMES)})`")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -134,4 +148,5 @@ def _in_options(message: str) -> str:
     """Return a message of the library as the command line says it: with options instead of arguments."""
     for argument, option in OPTIONS.items():
         message = message.replace(argument, option)
-    return GRID.sub(r"--cells \1x\2", message)
+    message = NAMED.sub(lambda found: f"`--{found[1].replace('_', '-')}`", message)
+    return GRID.sub(r"--cells \1 \2", message)

@@ -9,11 +9,16 @@ import numpy as np
 import pandas as pd
 
 import geotracs.io.files as files
+from geotracs.answers.density import density
 from geotracs.answers.flows import flows
 from geotracs.answers.lengths import lengths
+from geotracs.answers.passes import File, counts_suffice
+from geotracs.answers.popularity import popularity
 from geotracs.answers.reconstruct import reconstruct
+from geotracs.answers.synthesize import synthesize
 from geotracs.cli.arguments import ALLOW_REMOTE, read_domain, read_layer, read_places
-from geotracs.core.guarantee import caption, recorded
+from geotracs.core.guarantee import Guarantee, caption, recorded
+from geotracs.core.places import Grid
 from geotracs.errors import InputError
 
 LINES = 20
@@ -52,6 +57,49 @@ def _with(*options: Any) -> Callable[[Any], Any]:
         return command
 
     return given
+
+
+@click.command("density")
+@_with(_RELEASE, _MAYBE_OUT)
+@click.option("--cells", type=int, nargs=2, metavar="NX NY", help="A grid of this many cells over the region.")
+@click.option("--zones", help="Areas that do not overlap: a file.")
+@click.option("--places", help="Points; a location counts as the nearest: a file.")
+@_with(*_PRIOR, _LEVEL, *_PUBLIC, _OVERWRITE)
+def density_command(source, target, cells, zones, places, prior, allow_remote, **arguments):
+    """Estimate which share of locations each cell, area or place holds, from a release.
+
+    OUT gets the cells, areas or places with share, count, low and high; without it the largest are printed. PRIVATE may
+    be larger than memory: it is read in one pass, unless its locations have epsilons of their own or its method looks
+    back.
+
+    \b
+    Examples:
+        geotracs density private.gpkg density.gpkg --cells 20 20
+        geotracs density private.gpkg density.gpkg --zones districts.geojson --domain city.geojson
+    """
+    release, saying = _read(source, target, arguments, allow_remote, one_pass=True)
+    grid = None if cells is None else Grid(nx=cells[0], ny=cells[1])
+    layers = {"zones": read_layer(zones, allow_remote), "places": read_layer(places, allow_remote)}
+    saying(density(release, grid, prior=read_layer(prior, allow_remote), **layers, **arguments))
+
+
+@click.command("popularity")
+@_with(_RELEASE, _MAYBE_OUT)
+@click.option("--places", required=True, help="Points; a location counts as the nearest: a file.")
+@_with(*_PRIOR, _LEVEL, *_PUBLIC, _OVERWRITE)
+def popularity_command(source, target, places, prior, allow_remote, **arguments):
+    """Rank places by their share of locations, and say which cannot be told apart, from a release.
+
+    OUT gets the places with share, count, low, high, the best and the worst rank they may have, and their group: only
+    places in different groups have an order. Without it the first are printed.
+
+    \b
+    Example:
+        geotracs popularity private.gpkg ranked.gpkg --places stations.geojson --domain city.geojson
+    """
+    release, saying = _read(source, target, arguments, allow_remote, one_pass=True)
+    points = read_layer(places, allow_remote)
+    saying(popularity(release, points, prior=read_layer(prior, allow_remote), **arguments))
 
 
 @click.command("flows")
@@ -130,19 +178,47 @@ def reconstruct_command(source, target, prior, places, at, allow_remote, **argum
     saying(reconstruct(release, prior=layer, places=read_layer(places, allow_remote), at=times, **arguments))
 
 
+@click.command("synthesize")
+@_with(_RELEASE, _OUT)
+@click.option("--n", "n", type=int, help="How many trips to make up; as many as the release has if not given.")
+@click.option("--seed", type=int, help="The same seed gives the same trips.")
+@click.option("--cells", type=int, default=12, show_default=True, help="Cells along the longer side of the region.")
+@click.option("--network", help="Public lines that trips go along, such as streets: a file.")
+@click.option("--places", help="Public points that trips begin and end at: a file.")
+@_with(*_PUBLIC, _OVERWRITE)
+def synthesize_command(source, target, network, places, allow_remote, **arguments):
+    """Make up trips with origins, destinations, lengths and times as a release is estimated to have them.
+
+    OUT gets a line for each trip; it is marked as synthetic.
+
+    \b
+    Example:
+        geotracs synthesize private.gpkg trips.gpkg --n 10000 --network streets.gpkg --domain city.geojson
+    """
+    release, saying = _read(source, target, arguments, allow_remote)
+    layers = {"network": read_layer(network, allow_remote), "places": read_layer(places, allow_remote)}
+    saying(synthesize(release, **layers, **arguments))
+
+
 def _read(
-    source: str, target: str | None, arguments: dict[str, Any], allow_remote: bool
+    source: str, target: str | None, arguments: dict[str, Any], allow_remote: bool, *, one_pass: bool = False
 ) -> tuple[Any, Callable[[pd.DataFrame], None]]:
-    """Return a release, and what is to be done with the answer; read the public layers among the arguments."""
+    """Return a release, and what is to be done with the answer; read the public layers among the arguments.
+
+    It stays a file where one pass over it is enough.
+    """
     overwrite, as_json = arguments.pop("overwrite", False), arguments.pop("as_json")
     if target is not None:
         files.check_free(target, overwrite=overwrite)
-    release = files.read(source, layer=arguments.pop("layer"), allow_remote=allow_remote)
-    if not recorded(release.attrs):
+    file = File(source, arguments.pop("layer"), allow_remote)
+    record = recorded({"tracs": files.record(source, layer=file.layer, allow_remote=allow_remote)})
+    if not record:
         raise InputError(
             f"{source!r} holds no record of a perturbation, and nothing can be learnt without it. Give the GeoPackage "
             "or GeoParquet file that perturb has written: other formats do not keep the record."
         )
+    counted = one_pass and counts_suffice(Guarantee(**record))
+    release = file if counted else files.read(source, layer=file.layer, allow_remote=allow_remote)
     arguments["domain"] = read_domain(arguments["domain"], allow_remote)
     arguments["round_to"] = read_places(arguments["round_to"], allow_remote)
 

@@ -58,22 +58,30 @@ class Digest:
 
         Foreign locations that are as many as one in 50 of the release pass as a part with a probability of 0.6%.
         """
-        hashes = _hashes(xy)
-        if len(hashes) == self.count and int(hashes.sum(dtype=np.uint64)) == self.total:
+        return self.compare_digest(Digest.of(xy))
+
+    def compare_digest(self, other: "Digest") -> str:
+        """Return the same for locations whose digest is known: those of pieces add up."""
+        if (other.count, other.total) == (self.count, self.total):
             return SAME
-        if len(hashes) >= self.count:  # a part has fewer
+        if other.count >= self.count:  # a part has fewer
             return OTHER
         every = self.count <= len(self.lowest)  # hashes that are not smaller than those kept say nothing
-        telling = hashes if every else hashes[hashes <= self.lowest.max(initial=np.uint64(0))]
-        if len(hashes) and len(telling) == 0:
+        telling = other.lowest if every else other.lowest[other.lowest <= self.lowest.max(initial=np.uint64(0))]
+        if other.count and len(telling) == 0:
             return UNKNOWN
         return PART if np.isin(telling, self.lowest).all() else OTHER
 
 
 def compare(record: Any, xy: np.ndarray) -> str:
     """Compare locations with the digest on record; "unknown" without one that can be read."""
+    return compare_digest(record, Digest.of(xy))
+
+
+def compare_digest(record: Any, found: Digest) -> str:
+    """Compare locations, of which the digest is known, with the digest on record."""
     try:
-        return Digest.from_record(record).compare(xy)
+        return Digest.from_record(record).compare_digest(found)
     except (KeyError, TypeError, ValueError, OverflowError):
         return UNKNOWN
 

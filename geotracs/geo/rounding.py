@@ -99,7 +99,7 @@ def prepare(
     moved = layer.geometry.to_crs(region.crs)
     bounds = moved.bounds.to_numpy() * region.crs.axis_info[0].unit_conversion_factor
     # A shape on the other side of the Earth is torn by the projection, and would run across the region.
-    usable = np.isfinite(bounds).all(axis=1) & (bounds[:, 2] - bounds[:, 0] < TORN)
+    usable = np.isfinite(bounds).all(axis=1) & (bounds[:, 2] - bounds[:, 0] < TORN) & _finite(moved)
     layer, moved = layer[usable], moved[usable]
     if layer.empty:
         raise InputError("`round_to` has no place with a geometry that exists in the working CRS.")
@@ -113,6 +113,12 @@ def prepare(
     if region.domain.in_degrees:
         raise InputError("On the globe reports can be rounded to points only.")
     return Rounding(Shapes(geometries, centroid=centroid), table)
+
+
+def _finite(layer: gpd.GeoSeries) -> np.ndarray:
+    """Return which shapes have no NaN or infinite coordinate; bounds pass over NaN."""
+    xy, row = shapely.get_coordinates(np.asarray(layer.values), return_index=True)
+    return np.bincount(row, ~np.isfinite(xy).all(axis=1), minlength=len(layer)) == 0
 
 
 def check(round_to: Any, join: Sequence[str] = (), centroid: bool = False) -> None:

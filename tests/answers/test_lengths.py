@@ -1,3 +1,4 @@
+import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,8 +7,8 @@ import geotracs
 import geotracs.answers.lengths as module
 import geotracs.answers.trips as trips
 from geotracs.answers.lengths import lengths
-from geotracs.errors import InputError
-from tests.answers.test_flows import divergence, people, release
+from geotracs.errors import GeotracsWarning, InputError
+from tests.answers.test_flows import HEIGHT, WIDTH, divergence, people, release
 from tests.helpers import quiet
 
 
@@ -34,7 +35,7 @@ def private(tracks):
 
 @pytest.fixture(scope="module")
 def found(private):
-    return lengths(private, pairs="consecutive", bins=6)
+    return quiet(lengths, private, pairs="consecutive", bins=6)
 
 
 @pytest.fixture
@@ -51,15 +52,53 @@ def test_lengths_are_nearer_to_the_truth_than_those_of_reports(tracks, private, 
     assert abs(found.attrs["mean"]["value"] - mean) < 0.25 * abs(noisy - mean)
 
 
-def test_intervals_hold_the_truth(tracks, found):
-    truth = steps(tracks)
-    inside = (found["low"] <= shares(truth, found)) & (shares(truth, found) <= found["high"])
-    assert inside.sum() >= 4  # of 6, which depend on each other
+def towns(n, seed):
+    """Everybody is in one of two towns, stays there or goes to the other: lengths of two kinds only."""
+    rng = np.random.default_rng(seed)
+    middle = rng.uniform(0.1, 0.9, (2, 2)) * [WIDTH, HEIGHT]
+    xy = middle[rng.integers(2, size=4 * n)] + rng.normal(size=(4 * n, 2)) * 900
+    tracks = people(n)
+    return tracks.set_geometry(gpd.points_from_xy(*np.clip(xy, 1, [WIDTH - 1, HEIGHT - 1]).T), crs=tracks.crs)
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_truth_in_every_bin(monkeypatch):
+    """Nine cities of two kinds with draws of their own, six bins, the mean and the median: 7 of 9 at least (78%).
+
+    Over 60 cities and epsilons they held 98% of the truth: then one of the eight fails in 0.5% of choices of seeds.
+    With the 67% that the last bin had before, it fails in 61%.
+    """
+    monkeypatch.setattr(module, "SQUARES", 16)  # for speed
+    held = []
+    for seed in range(9):
+        tracks = people(400, seed=seed) if seed % 2 else towns(400, seed)
+        found = quiet(lengths, release(tracks, rng=seed), pairs="consecutive", bins=6)
+        truth, values = shares(steps(tracks), found), (steps(tracks).mean(), np.median(steps(tracks)))
+        inside = (found["low"] <= truth) & (truth <= found["high"])
+        known = [found.attrs[name] for name in ("mean", "median")]
+        held.append([*inside, *(one["low"] <= value <= one["high"] for one, value in zip(known, values, strict=True))])
+    assert np.all(np.mean(held, axis=0) >= 0.77), np.mean(held, axis=0)
+
+
+def test_intervals_are_around_the_estimate_and_say_something(found):
     assert np.all((found["low"] <= found["share"]) & (found["share"] <= found["high"]))
-    for name, value in (("mean", truth.mean()), ("median", np.median(truth))):
+    assert (found["high"] - found["low"])[found["share"].idxmax()] < found["share"].max()
+    for name in ("mean", "median"):
         known = found.attrs[name]
-        assert known["low"] <= value <= known["high"]
         assert known["low"] <= known["value"] <= known["high"]
+
+
+def test_lengths_within_a_square_cannot_be_told_apart(tracks):
+    """Everybody stays: whether that is 0 or 500 m nobody can tell, nor that it is not 900, and it says so."""
+    still = tracks.set_geometry(tracks.geometry.groupby(tracks["person"]).transform("first"), crs=tracks.crs)
+    with pytest.warns(GeotracsWarning, match=r"cannot tell how many pairs are in most bins.*Lengths below about"):
+        found = lengths(release(still, 8), pairs="consecutive", bins=[0, 100, 800, 1500, 5000, 40_000])
+    truth = shares(steps(still), found)
+    assert truth[0] == 1
+    assert np.all((found["low"] <= truth) & (truth <= found["high"]))
+    assert found["low"][3:].max() == 0
+    assert found.attrs["mean"]["low"] == 0
+    assert found.attrs["tracs"]["answer"]["unclear"] >= 3
 
 
 def test_what_comes_out(found):
@@ -77,12 +116,14 @@ def test_edges_may_be_given(private, roughly):
     assert found["start"].tolist() == [1000, 3000]
     assert found["end"].tolist() == [3000, 9000]
     assert 0 < found["share"].sum() < 1
-    whole = lengths(private, pairs="consecutive", bins=[0, 1e6])
+    again = quiet(lengths, private, pairs="consecutive", bins=[1000, 3000, 9000])
+    pd.testing.assert_frame_equal(again, found)
+    whole = quiet(lengths, private, pairs="consecutive", bins=[0, 1e6])
     assert whole["share"].tolist() == pytest.approx([1])
 
 
 def test_ends_of_trips(private, roughly):
-    assert lengths(private, bins=3)["count"].sum() == pytest.approx(600)
+    assert quiet(lengths, private, bins=3)["count"].sum() == pytest.approx(600)
 
 
 def test_speeds(roughly):
@@ -91,7 +132,7 @@ def test_speeds(roughly):
     slow = tracks["person"] % 2 == 0
     tracks["t"] = tracks["t"] * np.where(slow, 2.0, 1.0)
     private = release(tracks, 8)
-    found = lengths(private, of="speed", pairs="consecutive", bins=[0, 1, 2, 4, 8, 100])
+    found = quiet(lengths, private, of="speed", pairs="consecutive", bins=[0, 1, 2, 4, 8, 100])
     seconds = tracks.groupby("person")["t"].diff().dropna().to_numpy()
     truth = steps(tracks) / seconds
     assert found["count"].sum() == pytest.approx(1200)
@@ -100,7 +141,7 @@ def test_speeds(roughly):
 
 
 def test_hardly_any_noise_gives_the_truth(tracks):
-    found = lengths(release(tracks, 30), pairs="consecutive", bins=[0, 2000, 5000, 10_000, 40_000])
+    found = quiet(lengths, release(tracks, 30), pairs="consecutive", bins=[0, 2000, 5000, 10_000, 40_000])
     assert found["share"].to_numpy() == pytest.approx(shares(steps(tracks), found), abs=0.05)
 
 
@@ -117,7 +158,7 @@ def test_two_locations_in_a_square_are_apart(private, roughly):
 
 def test_round_numbers_are_edges(private, roughly):
     for bins in (1, 5, 12):
-        found = lengths(private, bins=bins)
+        found = quiet(lengths, private, bins=bins)
         assert len(found) == bins
         step = found["end"].iloc[0] if bins > 1 else 1
         assert bins == 1 or float(f"{step:.2g}") == step
@@ -150,5 +191,5 @@ def test_speeds_need_times(tracks, roughly):
 
 def test_speeds_of_dates(tracks, roughly):
     dated = tracks.assign(t=pd.Timestamp("2026-01-01") + pd.to_timedelta(tracks["t"], unit="s"))
-    found, same = (lengths(release(own), of="speed", bins=[0, 1, 100]) for own in (dated, tracks))
+    found, same = (quiet(lengths, release(own), of="speed", bins=[0, 1, 100]) for own in (dated, tracks))
     assert found["share"].to_numpy() == pytest.approx(same["share"].to_numpy())

@@ -1,14 +1,18 @@
 """Answers on the command line: what the functions say, as layers and as JSON."""
 
 import json
+import re
 
 import geopandas as gpd
+import numpy as np
 import pytest
 import shapely
 from geopandas.testing import assert_geodataframe_equal
+from geotracs.places import Grid
 
 import geotracs
 from geotracs import files
+from tests.helpers import quiet
 from tests.test_cli import run  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.slow
@@ -50,6 +54,136 @@ def ask(run, folder, tmp_path):  # noqa: F811
     return call
 
 
+class TestDensity:
+    def test_a_layer_out_is_what_the_function_says(self, ask, run, release, tmp_path):  # noqa: F811
+        said = ask("density", "out.parquet", "--cells", 3, 2, "--level", 0.8)
+        same = quiet(release.tracs.density, Grid(nx=3, ny=2), level=0.8)
+        found = files.read(tmp_path / "out.parquet")
+        assert_geodataframe_equal(found, same.reset_index())
+        assert found.attrs["tracs"]["answer"] == same.attrs["tracs"]["answer"]
+        assert ": 6 rows, from joint, epsilon 6 per location." in said
+        assert "costs no epsilon" in said
+        assert run("map", tmp_path / "out.parquet", tmp_path / "density.html", "--offline")[0] == 0
+
+    @pytest.mark.parametrize("ending", ["gpkg", "geojson", "shp", "fgb"])
+    def test_any_format_that_perturb_writes(self, ask, folder, tmp_path, ending):
+        ask("density", f"out.{ending}", "--zones", folder / "halves.gpkg")
+        rows = files.read(tmp_path / f"out.{ending}")
+        assert sorted(rows["district"]) == ["north", "south"]
+        assert rows["share"].sum() == pytest.approx(1, abs=0.01)
+
+    def test_json_and_a_table(self, ask, folder, release):
+        arguments = ["--zones", folder / "halves.gpkg", "--prior", folder / "pois.gpkg"]
+        same = quiet(release.tracs.density, zones=files.read(folder / "halves.gpkg"), prior=files.read(arguments[-1]))
+        found = json.loads(ask("density", *arguments, "--json"))
+        assert [row["share"] for row in found["rows"]] == pytest.approx(same["share"].tolist())
+        assert found["answer"]["over"] == "zones"
+        assert ask("density", *arguments).splitlines()[0].split()[:2] == ["district", "share"]
+
+    def test_a_file_is_read_in_one_pass_where_that_is_enough(self, run, folder, tmp_path, monkeypatch):  # noqa: F811
+        columns = ["--domain", ",".join(map(str, BOX)), "--trajectory", "person", "--time", "t"]
+        for name, more in (("steps", ["--method", "tracs-d"]), ("shared", ["--unit", "trajectory"])):
+            private = tmp_path / f"{name}.gpkg"
+            assert run("perturb", folder / "tracks.gpkg", private, "--eps", 50, *columns, *more)[0] == 0
+            assert run("density", private, "--cells", 2, 1, "--json")[0] == 0
+        monkeypatch.setattr(files, "read", None)
+        assert run("density", folder / "private.gpkg", "--cells", 2, 1)[0] == 0
+
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            ([], "Give one of `--cells`, `--zones` and `--places`, got none"),
+            (["--cells", "3"], "Option '--cells' requires 2 arguments"),
+            (["--cells", "0", "3"], "whole numbers of at least 1"),
+            (["--cells", "2", "2", "--level", "2"], "`--level` must be a number between 0 and 1"),
+            (["--cells", "2", "2", "--weight", "n"], "`--weight` is a column of `--prior`"),
+            (["--cells", "2", "2", "--domain", "1,2,3,4"], "`--domain` is not the region"),
+            (["--zones", "nowhere.gpkg"], "There is no file 'nowhere.gpkg'"),
+        ],
+    )
+    def test_bad_input(self, run, folder, tmp_path, arguments, says):  # noqa: F811
+        code, out, err = run("density", folder / "private.gpkg", tmp_path / "out.gpkg", *arguments)
+        assert (code, out) == (2, "")
+        assert says in err
+        assert not (tmp_path / "out.gpkg").exists()
+
+    def test_what_cannot_be_told_is_said_with_options(self, run, folder):  # noqa: F811
+        code, _, err = run("density", folder / "private.gpkg", "--cells", 60, 60)
+        assert code == 0
+        assert re.search(r"can carry cells of about .*: --cells \d+ \d+", err)
+
+    def test_what_is_no_release(self, run, folder, tmp_path):  # noqa: F811
+        release = files.read(folder / "private.gpkg")
+        moved = release.set_geometry(release.translate(0.001, 0))
+        moved.attrs = release.attrs
+        files.write(moved, tmp_path / "moved.parquet")
+        code, _, err = run("density", tmp_path / "moved.parquet", "--cells", 2, 2)
+        assert code == 2
+        assert "not those that its record describes" in err
+        assert run("density", folder / "private.gpkg", tmp_path / "out.gpkg", "--cells", 2, 2)[0] == 0
+        code, _, err = run("density", tmp_path / "out.gpkg", "--cells", 2, 2)
+        assert code == 2
+        assert "is not the release itself" in err
+
+
+class TestPopularity:
+    def test_a_layer_out_is_what_the_function_says(self, ask, run, folder, release, tmp_path):  # noqa: F811
+        some = files.read(folder / "pois.gpkg").iloc[::30]
+        files.write(some, tmp_path / "some.gpkg")
+        ask("popularity", "out.parquet", "--places", tmp_path / "some.gpkg")
+        same = quiet(release.tracs.popularity, files.read(tmp_path / "some.gpkg"))
+        found = files.read(tmp_path / "out.parquet")
+        assert found["share"].tolist() == pytest.approx(same["share"].tolist())
+        assert found["group"].tolist() == same["group"].tolist()
+        ask("popularity", "out.csv", "--places", tmp_path / "some.gpkg")
+        assert files.read(tmp_path / "out.csv")["best"].tolist() == same["best"].tolist()
+        said = json.loads(ask("popularity", "--places", tmp_path / "some.gpkg", "--json"))
+        assert said["answer"]["kind"] == "popularity"
+        assert {"best", "worst", "group"} <= {*said["rows"][0]}
+        for arguments, words in (([], "Missing option '--places'"), (["--places", folder / "halves.gpkg"], "points")):
+            code, _, err = run("popularity", folder / "private.gpkg", *arguments)
+            assert code == 2
+            assert words in err
+
+
+class TestSynthesize:
+    @pytest.fixture
+    def trips(self, folder, tmp_path):
+        """A release of pairs: the first and the last location of 120 ways."""
+        city = geotracs.datasets.sample_city(people=20, seed=2)
+        pairs = city.tracks.iloc[np.arange(240) * len(city.tracks) // 240].assign(trip=np.arange(240) // 2)
+        columns = {"trajectory": "trip", "unit": "trajectory", "keep": []}
+        files.write(quiet(pairs.tracs.perturb, 12, domain=BOX, **columns), tmp_path / "trips.gpkg")
+        return tmp_path / "trips.gpkg"
+
+    def test_a_layer_out_is_what_the_function_says(self, run, folder, trips, tmp_path):  # noqa: F811
+        shared = ["--n", 50, "--seed", 3, "--cells", 4]
+        code, said, err = run("synthesize", trips, tmp_path / "out.parquet", *shared)
+        assert code == 0, err
+        same = files.read(trips).tracs.synthesize(50, seed=3, cells=4)
+        assert_geodataframe_equal(files.read(tmp_path / "out.parquet"), same)
+        assert ": 50 rows" in said
+        assert "synthetic" in said
+        said = run("synthesize", trips, tmp_path / "out.gpkg", *shared, "--places", folder / "pois.gpkg", "--json")[1]
+        assert json.loads(said)["answer"]["kind"] == "synthesize"
+        assert files.read(tmp_path / "out.gpkg").attrs["tracs"]["answer"]["kind"] == "synthesize"
+
+    def test_bad_input(self, run, folder, trips, tmp_path):  # noqa: F811
+        both = ["--network", folder / "halves.gpkg", "--places", folder / "pois.gpkg"]
+        for arguments, words in (
+            (["--n", "0"], "`--n` must be"),
+            (["--cells", "99"], "`--cells` must be"),
+            (both, "Give `--network` or `--places`, not both"),
+            (["--network", folder / "halves.gpkg"], "`--network` must hold LineStrings"),
+        ):
+            code, out, err = run("synthesize", trips, tmp_path / "out.gpkg", *arguments)
+            assert (code, out) == (2, "")
+            assert words in err
+        code, _, err = run("synthesize", folder / "private.gpkg", tmp_path / "out.gpkg")
+        assert code == 2
+        assert "at least 100 trajectories" in err
+
+
 class TestFlows:
     def test_a_layer_out_is_what_the_function_says(self, ask, run, folder, release, tmp_path):  # noqa: F811
         shared = ["--zones", folder / "halves.gpkg", "--name", "district", "--pairs", "consecutive"]
@@ -72,8 +206,8 @@ class TestFlows:
     def test_bad_input(self, run, folder):  # noqa: F811
         for arguments, words in (
             (["--zones", folder / "halves.gpkg", "--name", "ward"], "The zones have no column 'ward'"),
-            (["--zones", folder / "pois.gpkg"], "`zones` must be areas"),
-            (["--zones", folder / "halves.gpkg", "--pairs", "all"], "`pairs`"),
+            (["--zones", folder / "pois.gpkg"], "`--zones` must be areas"),
+            (["--zones", folder / "halves.gpkg", "--pairs", "all"], "`--pairs`"),
             ([], "Missing option '--zones'"),
         ):
             code, out, err = run("flows", folder / "private.gpkg", *arguments)
@@ -94,7 +228,7 @@ class TestLengths:
         assert found["answer"]["kind"] == "lengths"
 
     def test_bad_input(self, run, folder):  # noqa: F811
-        for arguments, words in ((["--bins", "few"], "`--bins` must be"), (["--of", "colour"], "`of` must be")):
+        for arguments, words in ((["--bins", "few"], "`--bins` must be"), (["--of", "colour"], "`--of` must be")):
             code, _, err = run("lengths", folder / "private.gpkg", *arguments)
             assert code == 2
             assert words in err
@@ -156,14 +290,14 @@ class TestBadInput:
         assert run("perturb", folder / "tracks.gpkg", private, *shared)[0] == 0
         code, _, err = run("reconstruct", private, out, "--speed", 12)
         assert code == 2
-        assert "`domain`" in err
+        assert "`--domain`" in err
         assert run("perturb", folder / "tracks.gpkg", private, *shared, "--embed")[0] == 0
         assert run("reconstruct", private, out, "--speed", 12, "--cells", 8)[0] == 0
 
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
-            (["--speed", "0"], "`speed` must be"),
+            (["--speed", "0"], "`--speed` must be"),
             ([], "Missing option '--speed'"),
             (["--speed", "12", "--prior", "nowhere.gpkg"], "There is no file 'nowhere.gpkg'"),
             (["--speed", "12", "--domain", "1,2,3,4"], "domain"),

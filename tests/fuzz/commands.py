@@ -9,7 +9,8 @@ import numpy as np
 
 import geotracs
 from tests.fuzz import formats
-from tests.fuzz.private import DOMAIN, Private
+from tests.fuzz.damage import damage
+from tests.fuzz.private import DOMAIN, Private, make
 
 BOX = ",".join(map(str, DOMAIN))
 RELEASES = (
@@ -75,7 +76,7 @@ def call(case: Case) -> Call:
     if case.kind in formats.LOADED or (case.kind == "gpx" and case.rng.random() < 0.4):
         loader = getattr(geotracs.loaders, case.kind)
         return Call(f"loaders.{case.kind}", function=lambda: loader(case.path))
-    kind = case.one(_command, _command, _command, _stream, _stream, _read, _compare, _map, _advise, _public)
+    kind = case.one(_command, _command, _command, _stream, _stream, _read, _compare, _map, _advise, _public, _answer)
     chosen = kind(case)
     if case.remote and chosen.arguments and kind is not _advise:
         chosen.arguments.append("--allow-remote")
@@ -157,6 +158,37 @@ def _advise(case: Case) -> Call:
     domain = case.one(BOX, BOX, BOX, str(case.path))
     arguments = ["advise", "--domain", domain, "--method", "joint", "--method", "nearest", "--no-optimum", *of]
     return Call("advise", arguments, tables=True)
+
+
+def _answer(case: Case) -> Call:
+    """The damaged file is what should be a release, or a public layer of an answer from a whole one."""
+    name = case.one("density", "popularity", "flows", "lengths", "reconstruct", "synthesize")
+    source = case.path if case.rng.random() < 0.3 else _released(case)
+    layer = case.whole if source == case.path else case.path
+    options = {
+        "density": case.one(["--cells", "3", "2"], ["--zones", str(layer)], ["--places", str(layer)]),
+        "popularity": ["--places", str(layer)],
+        "flows": ["--zones", str(layer), "--pairs", "consecutive"],
+        "lengths": ["--pairs", "consecutive", "--bins", "3"],
+        "reconstruct": ["--speed", "15", "--cells", "8", *case.one([], ["--places", str(layer)])],
+        "synthesize": ["--cells", "3", *case.one([], ["--network", str(layer)], ["--places", str(layer)])],
+    }[name]
+    public = case.one([], ["--domain", BOX], ["--domain", str(layer)], ["--round-to", str(layer)])
+    prior = case.one([], ["--prior", str(layer)]) if name != "synthesize" else []
+    target = [] if name == "lengths" else [str(_target(case))]
+    return Call(name, [name, str(source), *target, *options, *public, *prior], released=False, tables=True)
+
+
+def _released(case: Case) -> Path:
+    """Write a release of 240 other locations, and damage it or not."""
+    rng = np.random.default_rng(int(case.rng.integers(2**32)))
+    frame = make(rng, rows=240).frame.assign(person=[f"p{row // 2}" for row in range(240)])
+    path = case.whole.with_name(f"release.{case.one('parquet', 'gpkg')}")
+    method = case.one("joint", "tracs-c")
+    private = frame.tracs.perturb(6, method, domain=DOMAIN, keep=[], rng=1, trajectory="person", time="t")
+    if not path.exists():
+        geotracs.files.write(private, path)
+    return damage(path, case.private, path, case.rng)[0] if case.rng.random() < 0.5 else path
 
 
 def _public(case: Case) -> Call:

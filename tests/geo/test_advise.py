@@ -196,3 +196,14 @@ def test_methods_that_cannot_use_an_epsilon_are_left_out_or_named():
     beyond = advise(TOKYO, error=1.0, places=pois, methods=["exponential", "k-rr"])["eps"]
     assert np.isnan(beyond["exponential"])
     assert beyond["k-rr"] < 25
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_a_shape_with_a_coordinate_that_is_no_number_is_left_out():
+    """Its bounds are finite, and the place nearest to a report would be nowhere."""
+    lines = [[[(139.5, 35.6), (139.6, 35.7)]], [[(139.7, 35.6), (139.8, 35.7), (139.8, np.nan)]]]
+    broken, whole = (gpd.GeoSeries(shapely.linestrings(part), crs=4326) for part in (lines[1], lines[0]))
+    both = pd.concat([broken, whole], ignore_index=True)
+    box = (139.4, 35.5, 139.9, 35.9)
+    found, same = (geotracs.advise(box, 4, places=own, methods=["joint"], optimum=False) for own in (both, whole))
+    pd.testing.assert_frame_equal(found, same)
