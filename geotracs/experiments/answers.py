@@ -112,7 +112,9 @@ def cities(folder: str | Path | None = None) -> Iterator[City]:
     yield from (made_up_city(kind) for kind in KINDS)
     sample = datasets.sample_city(people=60, seed=1)
     yield City.of_frame("sample city", sample.tracks, sample.pois)
-    for name in () if folder is None else ("tky", "chi"):
+    if folder is None:
+        return
+    for name in ("tky", "chi"):
         rows = pd.read_csv(Path(folder) / f"{name}_checkins.csv.gz", usecols=["lon", "lat"])
         yield City.of_frame(name, gpd.GeoDataFrame(geometry=gpd.points_from_xy(rows.lon, rows.lat), crs=4326))
 
