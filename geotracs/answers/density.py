@@ -113,9 +113,9 @@ def density(
     Reports that somebody made up are taken for those of people. With ``robust`` intervals hold what the estimate would
     be without them, and the truth as often as without them: the step that they are centred on is a sum over reports,
     and the worst that can be taken away is taken away. The estimate itself is no sum, so that this is exact for the
-    step and was measured for the estimate (docs/answers.md). A flag is a test whose false alarms are known: at most
-    1 in 100 honest releases has any (see `geotracs.answers.conspicuous`). Made-up reports that look like those of people
-    at some place cannot be seen at all, and count as people there.
+    step and was measured for the estimate (docs/answers.md). A flag is a test whose false alarms are known: at
+    most 1 in 100 honest releases has any (see `geotracs.answers.conspicuous`). Made-up reports that look like those of
+    people at some place cannot be seen at all, and count as people there.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from scipy.special import ndtri
 
 from geotracs.answers.operators import Observed
 
-ALPHA = 5.0
+ALPHA = 2.0
 """The estimate counts as a prior that is worth this many exact locations."""
 FLOOR = 0.01
 """This part of the prior is spread over the region: EM leaves nothing at all in places that may hold a little."""
