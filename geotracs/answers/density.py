@@ -192,11 +192,16 @@ class Fit:
 
     def spread(self, zones: csr_array, malicious: float = 0.0) -> Spread:
         """Return the shares of zones, and how uncertain they are; nothing is known within a state."""
+        p, base = self.estimate.p, self.states.prior
+        return spread(self.observed, p, base, zones, self.states.xy, self.blur, malicious=malicious)
+
+    @property
+    def blur(self) -> float:
+        """How wide reports blur, or what stands for it where states are wider."""
         blur = self.reader.resolution()
         if isinstance(self.states, CellStates):
             blur = max(blur, PER_WINDOW * self.reader.size / max(self.states.shape))
-        p, base = self.estimate.p, self.states.prior
-        return spread(self.observed, p, base, zones, self.states.xy, blur, malicious=malicious)
+        return blur
 
     def bounds(self, found: Spread, zones: csr_array, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the ends of intervals; a zone smaller than a state may hold nothing of it, or all."""

@@ -119,6 +119,14 @@ def cities(folder: str | Path | None = None) -> Iterator[City]:
         yield City.of_frame(name, gpd.GeoDataFrame(geometry=gpd.points_from_xy(rows.lon, rows.lat), crs=4326))
 
 
+def released(city: City, eps: float, reports: int, cells: int, draw: int) -> tuple[np.ndarray, gpd.GeoDataFrame]:
+    """Return true shares of cells, and a release of "joint"."""
+    some = city.sample(reports, draw)
+    with warnings.catch_warnings(action="ignore", category=GeotracsWarning):  # public locations, and a fixed seed
+        private = perturb(some, eps, domain=city.box, keep=[], rng=draw)
+    return city.shares(some.get_coordinates().to_numpy(), cells), private
+
+
 def divergences(
     city: City, epsilons: Sequence[float] = (4.0, 8.0), *, reports: int = 10_000, cells: int = 20, draws: int = 4
 ) -> pd.DataFrame:
@@ -136,7 +144,7 @@ def divergences(
     for eps in epsilons:
         found = []
         for draw in range(draws):
-            truth, private = _released(city, eps, reports, cells, draw)
+            truth, private = released(city, eps, reports, cells, draw)
             naive = city.shares(private.get_coordinates().to_numpy(), cells)
             estimates = (_shares(private, cells, prior)["share"].to_numpy() for prior in (None, places))
             found.append([divergence(truth, other) / np.log(2) for other in (naive, *estimates, alone)])
@@ -167,7 +175,7 @@ def coverage(
     for eps in epsilons:
         held, large, width = [], [], []
         for draw in range(draws):
-            truth, private = _released(city, eps, reports, cells, draw)
+            truth, private = released(city, eps, reports, cells, draw)
             found = _shares(private, cells, None, level)
             low, high = found["low"].to_numpy(), found["high"].to_numpy()
             order = np.argsort(-truth)
@@ -179,14 +187,6 @@ def coverage(
         numbers = [float(np.mean(held)), float(np.mean(large)), float(np.median(width))]
         rows.append([city.name, eps, reports, cells, *numbers])
     return pd.DataFrame(rows, columns=["city", "epsilon", "reports", "cells", "covered", "large", "width"])
-
-
-def _released(city: City, eps: float, reports: int, cells: int, draw: int) -> tuple[np.ndarray, gpd.GeoDataFrame]:
-    """Return true shares of cells, and a release of "joint"."""
-    some = city.sample(reports, draw)
-    with warnings.catch_warnings(action="ignore", category=GeotracsWarning):  # public locations, and a fixed seed
-        private = perturb(some, eps, domain=city.box, keep=[], rng=draw)
-    return city.shares(some.get_coordinates().to_numpy(), cells), private
 
 
 def _shares(
