@@ -132,7 +132,7 @@ def density(
     malicious = robust_.share(robust)
     reader, asked = _read(frame, cells, zones, places, level, prior, weight, domain, round_to)
     too_fast = None if speed is None else robust_.too_fast(reader, speed)
-    fit = Fit.of(reader, asked.width, asked.shape, prior, weight)
+    fit = Fit.of(reader, asked.width, asked.shape, prior, weight, malicious)
     shares = asked.shares(fit.states)
     found = fit.spread(shares, malicious)
     low, high = fit.bounds(found, shares, level) if isinstance(fit.states, CellStates) else found.bounds(level)
@@ -181,12 +181,18 @@ class Fit:
 
     @classmethod
     def of(
-        cls, reader: Reader, width: float, shape: tuple[int, int] | None, prior: Any = None, weight: str | None = None
+        cls,
+        reader: Reader,
+        width: float,
+        shape: tuple[int, int] | None,
+        prior: Any = None,
+        weight: str | None = None,
+        malicious: float = 0.0,
     ) -> "Fit":
         """Estimate the density on a grid that is fine enough for zones of this width, or cells of this grid."""
         states = _states(reader, width, shape)
         observed = reader.observed(states)
-        _check_possible(observed)
+        _check_possible(observed, malicious)
         public = None if prior is None else _over_states(prior, weight, reader, states)
         return cls(reader, states, observed, estimate(observed, states.prior, public))
 
@@ -258,13 +264,14 @@ def _over_states(prior: Any, weight: str | None, reader: Reader, states: States)
     return found
 
 
-def _check_possible(observed: list[Observed]) -> None:
-    """Raise if more reports are in one bin than any density can explain, such as all of them at one place."""
+def _check_possible(observed: list[Observed], malicious: float = 0.0) -> None:
+    """Raise if more reports are in one bin than any density and a share of malicious ones can explain."""
     for seen in observed:
         fullest = int(np.argmax(seen.counts))
         most = float(seen.operator.rows(np.array([fullest])).max())
         count, total = float(seen.counts[fullest]), seen.total
-        if most < 1 and count > 1 and betainc(count, total - count + 1, most) < NEVER:
+        honest = count - malicious * total
+        if most < 1 and honest > 1 and betainc(honest, total - count + 1, most) < NEVER:
             raise InputError(
                 f"{count:,.0f} of {total:,.0f} reports are at one place, and wherever people are, at most "
                 f"{most:.2%} of their reports fall there. These are not reports of this release's channel."

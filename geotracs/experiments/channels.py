@@ -24,8 +24,11 @@ EPS = 3.0
 DRAWS = 10**6
 SECRETS = 16
 """Draws are divided among so many locations, each with bins of its own: the ratio then varies little by chance."""
-SIDE, FINE = 16, 16
-"""Bins along each side of the region, and points along each side of a bin at which the density is taken."""
+SIDE, FINE, COARSE = 16, 64, 20
+"""Bins along each side of the region, and points along each side of a bin at which the density is taken: fewer on a
+region with a border to which reports are projected, where each costs more..."""
+TOGETHER = 32
+"""...and pieces of the border that are taken together."""
 NODES = 2**16
 """Representative reports that are pushed through projection and rounding."""
 RARE = 10
@@ -139,21 +142,23 @@ def _keys(xy: np.ndarray) -> dict[bytes, int]:
 def _cells(channel: Channel, secret: np.ndarray, eps: float, nodes: int) -> tuple[np.ndarray, Any]:
     """Return the integral of the density over cells, by many points in each, and over pieces of the border."""
     domain, release = channel.domain, channel.release
+    fine = FINE if release.border is None else COARSE
     low, high = np.reshape(domain.outline.bounds, (2, 2))
-    steps = (np.arange(SIDE * FINE) + 0.5) / (SIDE * FINE)
+    steps = (np.arange(SIDE * fine) + 0.5) / (SIDE * fine)
     points = low + np.column_stack([np.repeat(steps, len(steps)), np.tile(steps, len(steps))]) * (high - low)
-    weights = domain.contains(points) * np.prod((high - low) / (SIDE * FINE))
+    weights = domain.contains(points) * np.prod((high - low) / (SIDE * fine))
     border = np.empty((0, 2))
     if release.border is not None:
         border = release.border.at((np.arange(release.count) + 0.5) / release.count * release.border.length)
     density = channel.density(np.concatenate([points, border]), secret, eps=eps, nodes=nodes)[0]
-    inside = (density[: len(points)] * weights).reshape(SIDE, FINE, SIDE, FINE).sum(axis=(1, 3)).ravel()
-    probability = np.append(inside, density[len(points) :] * release.size())
+    inside = (density[: len(points)] * weights).reshape(SIDE, fine, SIDE, fine).sum(axis=(1, 3)).ravel()
+    pieces = np.bincount(np.arange(len(border)) // TOGETHER, density[len(points) :] * release.size())
+    probability = np.append(inside, pieces)
 
     def label(reports: Reports) -> np.ndarray:
         column, row = np.clip((reports.xy - low) / (high - low) * SIDE, 0, SIDE - 1).astype(int).T
         atoms = release.atoms(reports)
-        return np.where(atoms >= 0, SIDE**2 + atoms, column * SIDE + row)
+        return np.where(atoms >= 0, SIDE**2 + atoms // TOGETHER, column * SIDE + row)
 
     return probability, label
 

@@ -8,7 +8,7 @@ from geotracs.answers.robust import _finer
 from tests.answers.test_density import BOX, perturb, points
 
 
-def tested(frame, more=0):
+def found_in(frame, more=0):
     """The test of a release, with made-up reports in one bin."""
     reader = Reader.of(frame)
     states = reader.states()
@@ -25,11 +25,11 @@ def test_honest_reports_from_one_place_are_not_conspicuous(eps):
     rng = np.random.default_rng(eps)
     for number in range(4):
         at = rng.uniform(0, 1, 2) * BOX[2:]
-        assert tested(perturb(points(np.tile(at, (4000, 1))), eps, rng=number)).boxes == 0
+        assert found_in(perturb(points(np.tile(at, (4000, 1))), eps, rng=number)).boxes == 0
 
 
 def test_made_up_reports_at_one_point_are_conspicuous():
     frame = perturb(points(np.random.default_rng(0).uniform(0, 1, (4000, 2)) * BOX[2:]), 2)
-    assert tested(frame).boxes == 0
-    found = tested(frame, 150)
+    assert found_in(frame).boxes == 0
+    found = found_in(frame, 150)
     assert found.bins[0, found.bins.shape[1] // 3]

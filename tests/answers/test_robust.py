@@ -13,12 +13,11 @@ from tests.helpers import quiet
 
 @pytest.mark.slow
 @pytest.mark.parametrize("eps", [1.0, 8.0])
-def test_no_attack_moves_more_than_is_said(eps):
-    """The estimator itself is attacked in seven ways, in three cells; what is said is a bound, not a test."""
-    found = attacked(made_up_city("two towns"), (eps,), reports=3000, share=0.02, draws=1)
+def test_intervals_hold_what_the_estimate_would_be_without_an_attack(eps):
+    """The estimator itself is attacked in seven ways, in three cells, and its intervals still hold the truth."""
+    found = attacked(made_up_city("two towns"), (eps,), reports=2000, share=0.02, draws=1)
     assert len(found) == 7
     assert (found["moved"] > 0.01).any()
-    assert (found["beyond"] <= 0).all()
     assert (found["held"] == 1).all()
     assert (found["covered"] >= 0.85).all()
 
@@ -48,8 +47,10 @@ def test_a_zone_with_reports_that_no_density_explains_is_flagged():
     private = perturb(points(np.random.default_rng(0).uniform(0, 1, (4000, 2)) * BOX[2:]), 2)
     poisoned = with_more(private, np.full((150, 2), 1300.0))
     with pytest.warns(match="than any density explains"):
-        found = density(poisoned, CELLS, robust=True)
+        found = density(poisoned, CELLS, robust=0.05)
     assert found.index[found["suspicious"]].tolist() == [4]
+    with pytest.raises(InputError, match="reports are at one place"):  # more than the stated share
+        density(poisoned, CELLS, robust=0.01)
 
 
 def test_a_method_that_looks_back_has_no_flags():
