@@ -143,7 +143,7 @@ def density(
         out = out.assign(suspicious=flags)
         number = None if flags.isna().any() else int(np.count_nonzero(flags))
         details |= {"malicious": malicious, "suspicious": number}
-    details["unclear"] = _say_what_is_clear(fit, asked, found, level)
+    details["unclear"] = _say_what_is_clear(fit, asked, found, level, malicious)
     words = f"This is not the release but shares of {asked.kind} estimated from it, which costs no epsilon."
     return carried(out, reader.guarantee, kind="density", words=words, **details)
 
@@ -278,13 +278,13 @@ def _check_possible(observed: list[Observed], malicious: float = 0.0) -> None:
             )
 
 
-def _say_what_is_clear(fit: Fit, asked: Asked, found: Spread, level: float) -> int:
+def _say_what_is_clear(fit: Fit, asked: Asked, found: Spread, level: float, malicious: float) -> int:
     """Warn if reports cannot tell the shares of zones that hold most of the locations; return how many these are."""
     low, high = found.bounds(level)
     wide = high - low > found.share
     part = found.share[wide].sum() / max(found.share.sum(), 1e-300)
     if part > 1 - MOST:
-        best, reader = finest(fit, level), fit.reader
+        best, reader = finest(fit, level, malicious), fit.reader
         can = (
             "not even halves of the region"
             if best is None
@@ -299,7 +299,7 @@ def _say_what_is_clear(fit: Fit, asked: Asked, found: Spread, level: float) -> i
     return int(wide.sum())
 
 
-def finest(fit: Fit, level: float) -> tuple[int, int, float] | None:
+def finest(fit: Fit, level: float, malicious: float = 0.0) -> tuple[int, int, float] | None:
     """Return the finest grid on which most locations are in cells with a clear share, and how wide its cells are."""
     low, high = np.reshape(fit.reader.region.domain.outline.bounds, (2, 2))
     size = (high - low).max()
@@ -307,7 +307,7 @@ def finest(fit: Fit, level: float) -> tuple[int, int, float] | None:
     for counts in GRIDS:
         shapes = [np.maximum(np.rint(count * (high - low) / size), 1).astype(int) for count in counts]
         parts = [_lattice(fit.states.xy, low, high, shape) for shape in shapes]
-        found = fit.spread(csr_array(vstack(parts)))
+        found = fit.spread(csr_array(vstack(parts)), malicious)
         ends = found.bounds(level)
         clear = np.where(ends[1] - ends[0] <= found.share, found.share, 0)
         told = [part.sum() > MOST for part in np.split(clear, np.cumsum([part.shape[0] for part in parts])[:-1])]

@@ -126,17 +126,11 @@ def _bins(channel: Channel, secret: np.ndarray, eps: float) -> tuple[np.ndarray,
     book = getattr(channel, "book", None)
     if book is not None:
         codewords = book(eps).codewords
-        order = np.lexsort(codewords.T)
-        known = _keys(codewords[order])
-        return (
-            channel.density(codewords[order], secret, eps=eps)[0],
-            lambda reports: np.array([known[key] for key in map(bytes, np.ascontiguousarray(reports.xy))]),
-        )
+        distinct, which = np.unique(codewords, axis=0, return_inverse=True)  # two may be at one point
+        known = {bytes(row): number for number, row in enumerate(distinct)}
+        probability = np.bincount(which.reshape(-1), channel.density(codewords, secret, eps=eps)[0])
+        return probability, lambda reports: np.array([known[bytes(row)] for row in np.ascontiguousarray(reports.xy)])
     return _cells(channel, secret, eps, nodes)
-
-
-def _keys(xy: np.ndarray) -> dict[bytes, int]:
-    return {bytes(row): number for number, row in enumerate(np.ascontiguousarray(xy))}
 
 
 def _cells(channel: Channel, secret: np.ndarray, eps: float, nodes: int) -> tuple[np.ndarray, Any]:

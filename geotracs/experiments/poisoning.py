@@ -39,6 +39,7 @@ class Honest:
 
     @classmethod
     def of(cls, city: City, eps: float, reports: int, cells: int, draw: int) -> "Honest":
+        """Release some locations of a city, and estimate the shares of cells x cells."""
         truth, private = released(city, eps, reports, cells, draw)
         reader = Reader.of(private)
         asked = asked_.of(reader, Grid(nx=cells, ny=cells), None, None)
@@ -79,23 +80,24 @@ def attacked(
     cells: int = 4,
     share: float = 0.01,
     draws: int = 2,
+    targets: int = 3,
 ) -> pd.DataFrame:
-    """Attack `density` of a grid, in its largest, its middle and its smallest cell, and see what ``robust`` says.
+    """Attack `density` of a grid, in its largest, its smallest and its middle cell, and see what ``robust`` says.
 
     Returns
     -------
     DataFrame
         A row for each epsilon and attack: ``moved`` is by how much any share was moved, at most, ``beyond`` the most by
-        which that exceeds what ``robust`` says that reports can move (below 0: it holds), ``held`` the part of intervals
-        that hold the estimate without the attack, ``covered`` the part that hold the truth, and ``flagged`` how often
-        the attack was noticed.
+        which that exceeds the worst for the step (see `geotracs.answers.intervals`), for which the interval has room
+        besides, ``held`` the part of intervals that hold the estimate without the attack, ``covered`` the part that
+        hold the truth, and ``flagged`` how often the attack was noticed.
     """
     rows, count = [], round(share * reports)
     for eps in epsilons:
         for draw in range(draws):
             honest = Honest.of(city, eps, reports - count, cells, draw)
             before, order = honest.zones @ honest.fit.estimate.p, np.argsort(honest.truth)
-            for zone in (order[0], order[len(order) // 2], order[-1]):
+            for zone in (order[-1], order[0], order[len(order) // 2])[:targets]:
                 for name, counts in honest.attacks(int(zone), count, draw):
                     rows.append([city.name, eps, name, *_outcome(honest, honest.attacked(counts), before, share)])
     found = pd.DataFrame(rows, columns=["city", "epsilon", "attack", "moved", "beyond", "held", "covered", "flagged"])

@@ -21,7 +21,7 @@ def found_in(frame, more=0):
 
 @pytest.mark.parametrize("eps", [1, 4, 8])
 def test_honest_reports_from_one_place_are_not_conspicuous(eps):
-    """The most concentrated densities there are; 4 releases, of which one has a flag with a probability of 4% at most."""
+    """The most concentrated densities there are; one of 4 has a flag with a probability of 4% at most."""
     rng = np.random.default_rng(eps)
     for number in range(4):
         at = rng.uniform(0, 1, 2) * BOX[2:]
