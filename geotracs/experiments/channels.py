@@ -24,7 +24,7 @@ EPS = 3.0
 DRAWS = 10**6
 SECRETS = 16
 """Draws are divided among so many locations, each with bins of its own: the ratio then varies little by chance."""
-SIDE, FINE, COARSE = 16, 64, 20
+SIDE, FINE, COARSE = 16, 64, 48
 """Bins along each side of the region, and points along each side of a bin at which the density is taken: fewer on a
 region with a border to which reports are projected, where each costs more..."""
 TOGETHER = 32

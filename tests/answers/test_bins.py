@@ -27,7 +27,7 @@ def test_places_are_their_own_bins():
 
 def test_bins_are_where_their_middles_are():
     """Each middle is in its own bin, those of pieces of the border as well."""
-    channel = methods.make("joint").on(CORNER, None, 2.0)
-    bins = Cells(channel.release, (6, 6))
+    release = Release(CORNER)
+    bins = Cells(release, (6, 6))
     inside = np.flatnonzero(CORNER.contains(bins.xy) | (np.arange(bins.count) >= 36))
-    assert np.array_equal(bins.label(channel.release.known(bins.xy[inside])), inside)
+    assert np.array_equal(bins.label(release.known(bins.xy[inside])), inside)
