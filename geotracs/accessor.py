@@ -178,6 +178,8 @@ class TracsAccessor:
             prior: Any = None,
             weight: str | None = None,
             level: float = 0.9,
+            robust: bool | float = False,
+            speed: float | None = None,
             domain: Any = None,
             round_to: Any = None,
         ) -> gpd.GeoDataFrame:
@@ -304,6 +306,8 @@ class DaskTracsAccessor:
             prior: Any = None,
             weight: str | None = None,
             level: float = 0.9,
+            robust: bool | float = False,
+            speed: float | None = None,
             domain: Any = None,
             round_to: Any = None,
         ) -> gpd.GeoDataFrame:

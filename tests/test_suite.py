@@ -98,6 +98,8 @@ TESTED_IN = {
     "release/file/counts": "release/file/test_release",
     "release/file/survey": "release/test_budgets",
     "experiments/mechanisms": "test_experiments_mechanisms",
+    **{f"experiments/{name}": "test_experiments_answers" for name in ("answers", "channels")},
+    "experiments/poisoning": "answers/test_robust",
     **{f"experiments/{name}": "test_experiments_synthesis" for name in ("ldptrace", "synthesis", "trips")},
     **{f"experiments/{name}": "test_experiments" for name in (
         "cities", "continuous", "discrete", "exact", "figures", "published", "report", "setups", "timing",

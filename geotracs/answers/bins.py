@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from geotracs.answers.states import cells_in, grid_chart
+from geotracs.answers.states import affine, cells_in, grid_chart
 from geotracs.core.charts.base import Chart
 from geotracs.core.methods import Reports
 from geotracs.core.methods.released import Release
@@ -52,6 +52,16 @@ class Cells:
             return 0
         size = np.ptp(np.reshape(self.release.domain.outline.bounds, (2, 2)), axis=0).max()
         return int(np.clip(self.release.border.length / size * max(self.shape), 4, MAX_PIECES))
+
+    @cached_property
+    def xy(self) -> np.ndarray:
+        """The middles of cells, and of pieces of the border."""
+        i, j = np.divmod(np.arange(self.shape[0] * self.shape[1]), self.shape[1])
+        cells = affine(self.chart, (np.column_stack([i, j]) + 0.5) / self.shape)
+        border = self.release.border
+        if border is None:
+            return cells
+        return np.concatenate([cells, border.at((np.arange(self.pieces) + 0.5) / self.pieces * border.length)])
 
     def label(self, reports: Reports) -> np.ndarray:
         """Return the cell, or after all cells the piece of the border."""

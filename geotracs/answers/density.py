@@ -10,6 +10,7 @@ from scipy.special import betainc
 
 import geotracs.answers.asked as asked_
 import geotracs.answers.passes as passes
+import geotracs.answers.robust as robust_
 import geotracs.geo.prior as priors
 from geotracs.answers.asked import Asked
 from geotracs.answers.carried import carried
@@ -49,6 +50,8 @@ def density(
     prior: Any = None,
     weight: str | None = None,
     level: float = 0.9,
+    robust: bool | float = False,
+    speed: float | None = None,
     domain: Any = None,
     round_to: Any = None,
 ) -> gpd.GeoDataFrame:
@@ -77,6 +80,12 @@ def density(
         Column of the prior with the number of each point or area.
     level : float
         Of the intervals.
+    robust : bool or float
+        Which share of reports may be malicious; True is 1%. Intervals are widened by what these can move, wherever they
+        are, and the column ``suspicious`` flags zones with reports that no density can explain.
+    speed : float, optional
+        In metres per second: how fast people are at most. The record then says how many pairs of successive reports
+        are too far apart (``attrs["tracs"]["answer"]["too_fast"]``); see `geotracs.answers.speeds`.
     domain, round_to
         The public layers of the release, where its record does not hold them.
 
@@ -101,7 +110,12 @@ def density(
     prior (see `geotracs.answers.intervals`). Where one small spot holds most of all locations and epsilon is 2 or
     less, its share may be above its interval: nothing in blurred reports tells a spot from a district.
 
-    Reports that somebody made up are taken for those of people: nothing here notices them.
+    Reports that somebody made up are taken for those of people. With ``robust`` intervals hold what the estimate would
+    be without them, and the truth as often as without them: the step that they are centred on is a sum over reports,
+    and the worst that can be taken away is taken away. The estimate itself is no sum, so that this is exact for the
+    step and was measured for the estimate (docs/answers.md). A flag is a test whose false alarms are known: at
+    most 1 in 100 honest releases has any (see `geotracs.answers.conspicuous`). Made-up reports that look like those of
+    people at some place cannot be seen at all, and count as people there.
 
     Examples
     --------
@@ -115,14 +129,21 @@ def density(
     >>> bool(quarters.share.sum().round(6) == 1)
     True
     """
+    malicious = robust_.share(robust)
     reader, asked = _read(frame, cells, zones, places, level, prior, weight, domain, round_to)
-    fit = Fit.of(reader, asked.width, asked.shape, prior, weight)
+    too_fast = None if speed is None else robust_.too_fast(reader, speed)
+    fit = Fit.of(reader, asked.width, asked.shape, prior, weight, malicious)
     shares = asked.shares(fit.states)
-    found = fit.spread(shares)
+    found = fit.spread(shares, malicious)
     low, high = fit.bounds(found, shares, level) if isinstance(fit.states, CellStates) else found.bounds(level)
     out = asked.frame.assign(share=found.share, count=found.share * reader.total, low=low, high=high)
-    details = fit.details() | {"over": asked.kind, "level": float(level)}
-    details["unclear"] = _say_what_is_clear(fit, asked, found, level)
+    details = fit.details() | {"over": asked.kind, "level": float(level)} | ({"too_fast": too_fast} if too_fast else {})
+    if malicious:
+        flags = robust_.flags(reader, fit.states, fit.observed, shares)
+        out = out.assign(suspicious=flags)
+        number = None if flags.isna().any() else int(np.count_nonzero(flags))
+        details |= {"malicious": malicious, "suspicious": number}
+    details["unclear"] = _say_what_is_clear(fit, asked, found, level, malicious)
     words = f"This is not the release but shares of {asked.kind} estimated from it, which costs no epsilon."
     return carried(out, reader.guarantee, kind="density", words=words, **details)
 
@@ -160,21 +181,33 @@ class Fit:
 
     @classmethod
     def of(
-        cls, reader: Reader, width: float, shape: tuple[int, int] | None, prior: Any = None, weight: str | None = None
+        cls,
+        reader: Reader,
+        width: float,
+        shape: tuple[int, int] | None,
+        prior: Any = None,
+        weight: str | None = None,
+        malicious: float = 0.0,
     ) -> "Fit":
         """Estimate the density on a grid that is fine enough for zones of this width, or cells of this grid."""
         states = _states(reader, width, shape)
         observed = reader.observed(states)
-        _check_possible(observed)
+        _check_possible(observed, malicious)
         public = None if prior is None else _over_states(prior, weight, reader, states)
         return cls(reader, states, observed, estimate(observed, states.prior, public))
 
-    def spread(self, zones: csr_array) -> Spread:
+    def spread(self, zones: csr_array, malicious: float = 0.0) -> Spread:
         """Return the shares of zones, and how uncertain they are; nothing is known within a state."""
+        p, base = self.estimate.p, self.states.prior
+        return spread(self.observed, p, base, zones, self.states.xy, self.blur, malicious=malicious)
+
+    @property
+    def blur(self) -> float:
+        """How wide reports blur, or what stands for it where states are wider."""
         blur = self.reader.resolution()
         if isinstance(self.states, CellStates):
             blur = max(blur, PER_WINDOW * self.reader.size / max(self.states.shape))
-        return spread(self.observed, self.estimate.p, self.states.prior, zones, self.states.xy, blur)
+        return blur
 
     def bounds(self, found: Spread, zones: csr_array, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the ends of intervals; a zone smaller than a state may hold nothing of it, or all."""
@@ -231,26 +264,27 @@ def _over_states(prior: Any, weight: str | None, reader: Reader, states: States)
     return found
 
 
-def _check_possible(observed: list[Observed]) -> None:
-    """Raise if more reports are in one bin than any density can explain, such as all of them at one place."""
+def _check_possible(observed: list[Observed], malicious: float = 0.0) -> None:
+    """Raise if more reports are in one bin than any density and a share of malicious ones can explain."""
     for seen in observed:
         fullest = int(np.argmax(seen.counts))
         most = float(seen.operator.rows(np.array([fullest])).max())
         count, total = float(seen.counts[fullest]), seen.total
-        if most < 1 and count > 1 and betainc(count, total - count + 1, most) < NEVER:
+        honest = count - malicious * total
+        if most < 1 and honest > 1 and betainc(honest, total - count + 1, most) < NEVER:
             raise InputError(
                 f"{count:,.0f} of {total:,.0f} reports are at one place, and wherever people are, at most "
                 f"{most:.2%} of their reports fall there. These are not reports of this release's channel."
             )
 
 
-def _say_what_is_clear(fit: Fit, asked: Asked, found: Spread, level: float) -> int:
+def _say_what_is_clear(fit: Fit, asked: Asked, found: Spread, level: float, malicious: float) -> int:
     """Warn if reports cannot tell the shares of zones that hold most of the locations; return how many these are."""
     low, high = found.bounds(level)
     wide = high - low > found.share
     part = found.share[wide].sum() / max(found.share.sum(), 1e-300)
     if part > 1 - MOST:
-        best, reader = finest(fit, level), fit.reader
+        best, reader = finest(fit, level, malicious), fit.reader
         can = (
             "not even halves of the region"
             if best is None
@@ -265,7 +299,7 @@ def _say_what_is_clear(fit: Fit, asked: Asked, found: Spread, level: float) -> i
     return int(wide.sum())
 
 
-def finest(fit: Fit, level: float) -> tuple[int, int, float] | None:
+def finest(fit: Fit, level: float, malicious: float = 0.0) -> tuple[int, int, float] | None:
     """Return the finest grid on which most locations are in cells with a clear share, and how wide its cells are."""
     low, high = np.reshape(fit.reader.region.domain.outline.bounds, (2, 2))
     size = (high - low).max()
@@ -273,7 +307,7 @@ def finest(fit: Fit, level: float) -> tuple[int, int, float] | None:
     for counts in GRIDS:
         shapes = [np.maximum(np.rint(count * (high - low) / size), 1).astype(int) for count in counts]
         parts = [_lattice(fit.states.xy, low, high, shape) for shape in shapes]
-        found = fit.spread(csr_array(vstack(parts)))
+        found = fit.spread(csr_array(vstack(parts)), malicious)
         ends = found.bounds(level)
         clear = np.where(ends[1] - ends[0] <= found.share, found.share, 0)
         told = [part.sum() > MOST for part in np.split(clear, np.cumsum([part.shape[0] for part in parts])[:-1])]

@@ -20,7 +20,7 @@ from scipy.special import ndtri
 
 from geotracs.answers.operators import Observed
 
-ALPHA = 5.0
+ALPHA = 2.0
 """The estimate counts as a prior that is worth this many exact locations."""
 FLOOR = 0.01
 """This part of the prior is spread over the region: EM leaves nothing at all in places that may hold a little."""
@@ -46,7 +46,7 @@ class Spread:
         Of the distribution that the true share may have. It is centred between the estimate and what one more step
         without regularisation would make of it: half of what they differ by counts as deviation.
     raised, lowered : arrays
-        What malicious reports may have made of the share, at most.
+        By how much malicious reports may have raised and lowered the centre.
     """
 
     share: np.ndarray
@@ -71,7 +71,6 @@ def spread(
     xy: np.ndarray,
     window: float,
     *,
-    unseen: Sequence[np.ndarray] = (),
     malicious: float = 0.0,
 ) -> Spread:
     """Return how uncertain the shares of zones are.
@@ -87,10 +86,8 @@ def spread(
         Where states are.
     window : float
         How wide reports blur, in the same unit: `Reader.resolution`.
-    unseen : sequence of arrays
-        How many made-up reports fit into each bin before it is conspicuous...
     malicious : float
-        ...and which share of reports may be made up.
+        Which share of reports may be made up.
 
     Examples
     --------
@@ -104,6 +101,7 @@ def spread(
     """
     likely = (1 - FLOOR) * p / p.sum() + FLOOR * base / base.sum()
     step, deviation, raised, lowered = np.zeros((4, zones.shape[0]))
+    counts = np.concatenate([seen.counts for seen in observed])
     for rows, groups in _parts(zones, xy, window):
         problem = _Problem.of(observed, likely, groups)
         for first in range(0, len(rows), AT_ONCE):
@@ -111,10 +109,23 @@ def spread(
             drift, deviation[some], score = problem.solve(zones[some])
             step[some] = zones[some] @ likely + drift
             if malicious:
-                raised[some], lowered[some] = problem.poisoned(score, drift, np.concatenate(unseen), malicious)
+                raised[some], lowered[some] = problem.poisoned(score, counts, malicious)
     share = zones @ p
     away = (step - share) / 2
     return Spread(share, share + away, np.sqrt(deviation**2 + away**2), raised, lowered)
+
+
+def influence(
+    observed: Sequence[Observed], p: np.ndarray, base: np.ndarray, zone: csr_array, xy: np.ndarray, window: float
+) -> np.ndarray:
+    """Return by how much one more report in each bin raises the step of one zone; the arguments are those of `spread`.
+
+    It is what somebody who wants to move a share looks for.
+    """
+    likely = (1 - FLOOR) * p / p.sum() + FLOOR * base / base.sum()
+    [(_, groups)] = _parts(zone, xy, window)
+    problem = _Problem.of(observed, likely, groups)
+    return problem.influence(problem.solve(zone)[2])[:, 0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,20 +187,25 @@ class _Problem:
         variance = (score**2).sum(axis=0) + np.maximum(within, 0) / (ALPHA + 1)
         return score.T @ self.gradient, np.sqrt(variance), score
 
-    def poisoned(
-        self, score: np.ndarray, drift: np.ndarray, unseen: np.ndarray, malicious: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the worst reports can add to and take from the share of each zone, instead of usual ones."""
+    def influence(self, score: np.ndarray) -> np.ndarray:
+        """Return what one more report in each bin adds to the step of each zone."""
         back = solve_triangular(self.lower, score, lower=True, trans="T", check_finite=False)
-        moves = np.concatenate([table @ back for table in self.tables])
-        unseen = unseen * max(1.0, 2 * malicious * self.total / unseen.sum())  # where there are few bins
-        worst = []
+        return np.concatenate([table @ back for table in self.tables]) - np.sqrt(self.shares) @ back
+
+    def poisoned(self, score: np.ndarray, counts: np.ndarray, malicious: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return by how much a share of reports may have raised and lowered the step of each zone, wherever they are.
+
+        The step is a sum over reports. Without some of them it differs most if these are the ones with the largest, or
+        the smallest, terms of all.
+        """
+        moves = self.influence(score)
+        some, worst = malicious * self.total, []
         for sign in (1, -1):
             order = np.argsort(-sign * moves, axis=0)
-            before = np.cumsum(unseen[order], axis=0) - unseen[order]
-            placed = np.clip(malicious * self.total - before, 0, unseen[order])
-            worst.append((placed * sign * np.take_along_axis(moves, order, axis=0)).sum(axis=0))
-        return np.maximum(worst[0] - malicious * drift, 0), np.maximum(worst[1] + malicious * drift, 0)
+            before = np.cumsum(counts[order], axis=0) - counts[order]
+            taken = np.clip(some - before, 0, counts[order])
+            worst.append((taken * sign * np.take_along_axis(moves, order, axis=0)).sum(axis=0) / (1 - malicious))
+        return np.maximum(worst[0], 0), np.maximum(worst[1], 0)
 
 
 def _grouped(
@@ -208,7 +224,7 @@ def _grouped(
 
 def _parts(zones: csr_array, xy: np.ndarray, window: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield some zones at a time, and the group of each state: boxes, divided where these zones have borders."""
-    every, owner = np.arange(zones.shape[0]), _owner(zones)
+    every, owner = np.arange(zones.shape[0]), owners(zones)
     boxes = _boxes(xy, window / PER_WINDOW)
     if len(every) > boxes.max() and boxes.max() < MAX_GROUPS:  # zones are smaller than what reports tell apart
         divided = _numbered(boxes, owner)
@@ -248,7 +264,7 @@ def _numbered(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.unique(first * (second.max() + 1) + second, return_inverse=True)[1].reshape(-1)
 
 
-def _owner(zones: csr_array) -> np.ndarray:
+def owners(zones: csr_array) -> np.ndarray:
     """Return the zone that holds most of each state; -1 if none does."""
     parts = zones.tocoo()
     owner, most = np.full(zones.shape[1], -1), np.zeros(zones.shape[1])

@@ -263,6 +263,10 @@ class Reader:
     def _seen(self, states: States, bins: Bins, eps: float, labels: np.ndarray) -> Observed:
         return Observed(self._operator(states, bins, eps), np.bincount(labels, minlength=bins.count))
 
+    def operators(self, states: States, bins: Bins) -> list[Operator]:
+        """Return how likely each bin is from each state, for each epsilon that `observed` has."""
+        return [self._operator(states, bins, eps) for eps in np.unique(self._rounded()).tolist()]
+
     def _operator(self, states: States, bins: Bins, eps: float) -> Operator:
         key = (id(states), eps)
         if key not in self.kept:

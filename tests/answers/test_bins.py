@@ -23,3 +23,11 @@ def test_a_rectangle_has_cells_only():
 
 def test_places_are_their_own_bins():
     assert Places(4).label(Reports(np.zeros((2, 2)), np.array([3, 1]))).tolist() == [3, 1]
+
+
+def test_bins_are_where_their_middles_are():
+    """Each middle is in its own bin, those of pieces of the border as well."""
+    release = Release(CORNER)
+    bins = Cells(release, (6, 6))
+    inside = np.flatnonzero(CORNER.contains(bins.xy) | (np.arange(bins.count) >= 36))
+    assert np.array_equal(bins.label(release.known(bins.xy[inside])), inside)

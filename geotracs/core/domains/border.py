@@ -87,6 +87,12 @@ class Border:
         edge, part = self._nearest_edge(xy)
         return self._ends[edge] + (part - 1) * np.hypot(*self._along[edge].T)
 
+    def at(self, position: np.ndarray) -> np.ndarray:
+        """Return the points of the border that lie so far along it: the inverse of `position`."""
+        edge = np.clip(np.searchsorted(self._ends, position), 0, len(self._ends) - 1)
+        length = np.hypot(*self._along[edge].T)
+        return self._begin[edge] + (1 - (self._ends[edge] - position) / length)[:, None] * self._along[edge]
+
     def distance(self, xy: np.ndarray) -> np.ndarray:
         """Return the distance to the border."""
         return np.hypot(*(self._nearest(xy)[0] - xy).T)
