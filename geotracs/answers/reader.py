@@ -306,8 +306,11 @@ class Reader:
 
     def _apart(self, states: States, rows: np.ndarray) -> np.ndarray:
         eps = np.broadcast_to(self._rounded(), len(self.xy))[rows]
+        levels = np.unique(eps).tolist()
+        if len(levels) == 1:
+            return self._with_eps(states, rows, levels[0])
         found = np.empty((len(rows), states.count))
-        for level in np.unique(eps).tolist():
+        for level in levels:
             own = np.flatnonzero(eps == level)
             found[own] = self._with_eps(states, rows[own], level)
         return found
@@ -326,6 +329,8 @@ class Reader:
                 unit = np.clip(states.chart.to_unit(some.xy[exact]), 0, 1)
                 across, up = states.shape
                 terms = [(first.at(unit[:, 0], across), second.at(unit[:, 1], up)) for first, second in factors]
+                if exact.all():
+                    return outer(terms, states.index)
                 found[exact] = outer(terms, states.index)
         distinct, which = np.unique(labels[~exact], return_inverse=True)
         if len(distinct):

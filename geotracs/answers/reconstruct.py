@@ -174,17 +174,27 @@ def _locate(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the location of each row in the working CRS, and the radius in metres."""
 
+    lattice = ground.lattice.filled()  # cells in which nobody can be take less time than leaving them out
+    inside = ground.lattice.index if lattice is not ground.lattice else np.arange(len(ground.some))
+
     def likelihood(first: int, last: int) -> np.ndarray:
         report = rows.report[first:last]
-        found = np.ones((last - first, len(ground.some)))
-        found[report >= 0] = reader.likelihood(ground.states, report[report >= 0])[:, ground.some]
+        reported = np.flatnonzero(report >= 0)
+        told = reader.likelihood(ground.states, report[reported])
+        if told.shape == (last - first, len(lattice.index)):
+            return told
+        found = np.zeros((last - first, len(lattice.index)))
+        found[:, inside] = 1.0
+        found[np.ix_(reported, inside)] = told[:, ground.some]
         return found
 
-    motion = Motion(ground.lattice, prior, asked.speed, asked.stay, BINS[asked.motion])
+    everywhere = np.zeros(len(lattice.index))
+    everywhere[inside] = prior
+    motion = Motion(lattice, everywhere, asked.speed, asked.stay, BINS[asked.motion])
     points, side = ground.points, ground.side
     centre, radius = np.empty((len(rows.report), points.shape[1])), np.empty(len(rows.report))
     for part, posterior in smooth(likelihood, rows.seconds, motion):
-        centre[part], radius[part] = centres(posterior, points, side, asked.level)
+        centre[part], radius[part] = centres(posterior[:, inside], points, side, asked.level)
     xy = np.asfortranarray(ground.located(centre))
     _keep_exact(reader, ground, rows, asked.level, xy, radius)
     reader.region.domain.project_inside(xy)

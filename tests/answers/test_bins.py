@@ -23,3 +23,14 @@ def test_a_rectangle_has_cells_only():
 
 def test_places_are_their_own_bins():
     assert Places(4).label(Reports(np.zeros((2, 2)), np.array([3, 1]))).tolist() == [3, 1]
+
+
+def test_draws_outside_come_to_the_piece_where_they_are_projected():
+    """All but a few between two pieces; corners, to which many are projected, have the same piece."""
+    bins = Cells(Release(CORNER), (10, 10))
+    xy = np.random.default_rng(0).uniform(-5, 25, (2000, 2))
+    drawn, released = bins.label_drawn(xy), bins.label(bins.release(np.asfortranarray(xy.copy())))
+    assert (drawn == released).mean() > 0.99
+    corner = (xy > 20.1).any(axis=1) & (xy < -0.1).any(axis=1)
+    assert corner.sum() > 50
+    assert (drawn == released)[corner].all()
