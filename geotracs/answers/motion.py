@@ -14,8 +14,25 @@ JUMP = 1e-4
 """How likely a step leads anywhere: after a wrong time, on a ferry, at a speed nobody expected."""
 BINS = {"box": 1, "modes": 3}
 """The models by their names: into how many parts velocities are divided along each axis."""
+AUTO = "auto"
+"""The name of whichever of them suits a release."""
 LASTING = 60.0
 """How many seconds a velocity or a rest lasts on average, if there are modes: about what lies between two turns."""
+SOON = 2 * LASTING
+"""Where half of the reports follow the one before as soon as this, velocities last from one to the next."""
+
+
+def suitable(seconds: np.ndarray) -> str:
+    """Return the model that suits reports so many seconds apart; infinite where a trajectory begins.
+
+    Between reports in quick succession steps are not independent of each other: without memory somebody would get as
+    far as the square root of the number of steps, and the model would be too sure of where they stay.
+
+    >>> suitable(np.array([np.inf, 5.0, 5.0])), suitable(np.array([np.inf, 3600.0]))
+    ('modes', 'box')
+    """
+    between = seconds[np.isfinite(seconds)]
+    return "modes" if len(between) and np.median(between) <= SOON else "box"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

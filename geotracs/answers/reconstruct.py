@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,7 +14,7 @@ from geotracs.answers.carried import carried
 from geotracs.answers.centres import centres
 from geotracs.answers.estimate import estimate
 from geotracs.answers.ground import Ground
-from geotracs.answers.motion import BINS, Motion
+from geotracs.answers.motion import AUTO, BINS, Motion, suitable
 from geotracs.answers.reader import Reader
 from geotracs.answers.smoothing import smooth
 from geotracs.errors import InputError, quoted, sealed
@@ -38,11 +38,12 @@ def reconstruct(
     *,
     speed: float,
     stay: float = 0.3,
-    motion: str = "box",
+    motion: str = AUTO,
     prior: Any = "release",
     weight: str | None = None,
     places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
     at: str | Sequence[Any] | None = None,
+    interval: float | None = None,
     level: float = 0.9,
     domain: Any = None,
     round_to: Any = None,
@@ -58,16 +59,16 @@ def reconstruct(
     Parameters
     ----------
     frame : GeoDataFrame
-        What `perturb` returned for points with a ``time`` column. Numbers in that column are seconds.
+        What `perturb` returned for points with a ``time`` column, in which numbers are seconds, or for lines.
     speed : float
         How fast people are at most, in metres per second: about 2 on foot, 15 for cars in a city. A value that is wrong
         by a factor of 2 does little harm.
     stay : float
         How likely somebody has not moved since the last report.
-    motion : {"box", "modes"}
+    motion : {"auto", "box", "modes"}
         "box" has no memory: somebody stays, or is anywhere within ``speed`` times the time. "modes" also knows that
-        people keep their direction for about a minute, which helps where they move by about a cell from one report to
-        the next, and takes three times as long.
+        people keep their direction for about a minute; it takes twice as long, and is what "auto" takes where half of
+        the reports follow the one before within two minutes.
     prior : "release", GeoDataFrame, GeoSeries, (array, transform) or None
         Where people are likely to be: by the density of the reports of this release (evenly over the region below 5,000
         of them), by a public layer or raster as in `perturb`, or evenly over the region. If the release itself was made
@@ -79,6 +80,9 @@ def reconstruct(
     at : list of times, or str
         Add a row at each of these times to every trajectory that goes on then, or, e.g. with "5min", at all full
         five minutes. The result then has a new index and the column ``filled``, and is ordered by trajectory and time.
+    interval : float, optional
+        How many seconds lie between two reports that follow each other, where a release has no times: between the
+        vertices of lines, each of which is a trajectory of its own, or between points.
     level : float
         The probability with which a location lies within ``radius``.
     domain, round_to
@@ -90,8 +94,9 @@ def reconstruct(
     -------
     GeoDataFrame
         The same rows and columns with other locations, each the mean of its posterior, and the column ``radius``:
-        within how many metres of it the true location lies, with probability ``level``. Rows without a location stay
-        as they are. Where the noise is narrower than a cell the location is the report, unless it cannot be right.
+        within how many metres of it the true location lies, with probability ``level``; of a line, the largest of its
+        vertices. Rows without a location stay as they are. Where the noise is narrower than a cell the location is the
+        report, unless it cannot be right.
 
     Notes
     -----
@@ -99,8 +104,8 @@ def reconstruct(
     more often.
 
     Windows of "joint" and "tracs-c" are moved inside the region, so that within half a window of its border reports do
-    not tell how far from it somebody is. Whoever spends hours there is located two to four times worse than elsewhere,
-    and outside of the radius more often than it says: choose regions that are wider than where people go.
+    not tell how far from it somebody is. Whoever spends hours there is located two to four times worse than elsewhere:
+    choose regions that are wider than where people go.
 
     Examples
     --------
@@ -123,7 +128,9 @@ def reconstruct(
     for name in ("radius", moments.FILLED):
         if name in frame.columns:
             raise InputError(f"The frame has a column {name!r} already; rename it.")
-    rows = moments.read(frame, reader, at)
+    rows = moments.read(frame, reader, at, interval)
+    if asked.motion == AUTO:
+        asked = replace(asked, motion=suitable(rows.seconds))
     ground = Ground.of(reader, cells)
     ground = ground if places is None else ground.within(places, reader)
     xy, radius = _locate(reader, ground, rows, asked, _prior(reader, ground, prior, weight))
@@ -152,8 +159,8 @@ class _Asked:
             value = getattr(self, name)
             if not isinstance(value, Real) or isinstance(value, bool) or not low < float(value) < high:
                 raise InputError(f"`{name}` must be {what}, got {quoted(value)}.")
-        if not isinstance(self.motion, str) or self.motion not in BINS:
-            raise InputError(f"`motion` must be one of {list(BINS)}, got {quoted(self.motion)}.")
+        if not isinstance(self.motion, str) or self.motion not in (AUTO, *BINS):
+            raise InputError(f"`motion` must be one of {[AUTO, *BINS]}, got {quoted(self.motion)}.")
         if not isinstance(self.cells, Integral) or not 8 <= self.cells <= 256:
             raise InputError(f"`cells` must be a whole number from 8 to 256, got {quoted(self.cells)}.")
 

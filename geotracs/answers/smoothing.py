@@ -108,9 +108,7 @@ def _weights(likelihood: Likelihood, part: slice) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _forward(
-    weights: np.ndarray, seconds: np.ndarray, motion: Motion, before: np.ndarray, found: np.ndarray
-) -> None:
+def _forward(weights: np.ndarray, seconds: np.ndarray, motion: Motion, before: np.ndarray, found: np.ndarray) -> None:
     """Find the distribution of each row given the reports up to it, up to a factor, from the row before the first."""
     for row, likelihood in enumerate(weights):
         before = np.multiply(motion.forward(before, float(seconds[row])), likelihood, out=found[row])

@@ -98,6 +98,37 @@ def cases(seed: int, folder: str | Path | None = None) -> Iterator[Case]:
         yield Case("tky", check_ins(folder, "tky", TOKYO), TOKYO, "person", 10)
 
 
+def tracking(folder: str | Path | None = None, *, seeds: int = 3, epsilons: Sequence[float] = (4, 8)) -> pd.DataFrame:
+    """Return errors before and after for all tracks, methods and wrong speeds: means over seeds, and the worst of them.
+
+    All methods follow the made-up city; the others are followed through ``joint``.
+    """
+    found = []
+    for seed in range(seeds):
+        for case in cases(seed, folder):
+            for method in METHODS if case.name == "city" else METHODS[:1]:
+                for eps in epsilons:
+                    found.append(follow(case, method, eps, seed) | {"tracks": case.name, "method": method, "eps": eps})
+            for factor in WRONG if case.name in ("city", "dense") else ():
+                name = f"{case.name}, speed x {factor:g}"
+                found.append(follow(case, "joint", 4, seed, factor) | {"tracks": name, "method": "joint", "eps": 4})
+    return summary(pd.DataFrame(found))
+
+
+def summary(found: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each kind of tracks, method and epsilon, from one for each seed."""
+    groups = found.groupby(["tracks", "method", "eps"], sort=False)
+    table = groups.agg(
+        before=("before", "mean"),
+        after=("after", "mean"),
+        ratio=("ratio", "mean"),
+        worst_ratio=("ratio", "max"),
+        covered=("covered", "mean"),
+        least_covered=("covered", "min"),
+    )
+    return table.round({"before": 0, "after": 0}).round(3).reset_index()
+
+
 def follow(case: Case, method: str, eps: float, seed: int, factor: float = 1.0, **options: Any) -> dict[str, Any]:
     """Return the mean errors before and after, in metres, and how often the radius covers the truth."""
     tracks = case.tracks.iloc[:FEW] if method == "tracs-d" else case.tracks
@@ -116,3 +147,7 @@ def errors(original: gpd.GeoDataFrame, found: gpd.GeoDataFrame) -> np.ndarray:
     crs = original.estimate_utm_crs()
     one, other = (np.asarray(frame.geometry.to_crs(crs).values) for frame in (original, found))
     return np.asarray(shapely.distance(one, other))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown(tracking(*sys.argv[1:2])) + "\n")
