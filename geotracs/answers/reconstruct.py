@@ -23,6 +23,8 @@ MIN_REPORTS = 5000
 """From this many reports on their density is the prior: with fewer, each would count twice in its own posterior."""
 UNKNOWN = 0.05
 """Which part of any prior is spread over all of the ground: it may be wrong."""
+SECRETS = 4
+"""How many locations of a cell stand for it, where the law of a report depends on the one before it."""
 PROBES = 2**10
 """How many reports say how far the noise of an epsilon reaches."""
 WORDS = (
@@ -187,7 +189,7 @@ def _locate(
     def likelihood(first: int, last: int) -> np.ndarray:
         report = rows.report[first:last]
         reported = np.flatnonzero(report >= 0)
-        told = reader.likelihood(ground.states, report[reported])
+        told = reader.likelihood(ground.states, report[reported], SECRETS)
         if told.shape == (last - first, len(lattice.index)):
             return told
         found = np.zeros((last - first, len(lattice.index)))
