@@ -15,6 +15,7 @@ import pandas as pd
 import shapely
 
 from geotracs.answers.reconstruct import reconstruct
+from geotracs.core.randomness import made_up
 from geotracs.errors import GeotracsWarning
 from geotracs.experiments.report import markdown
 from geotracs.io.datasets import sample_city
@@ -55,7 +56,7 @@ def dense_tracks(
     >>> len(tracks), square
     (17, (0.0, 0.0, 30000.0, 30000.0))
     """
-    rng = np.random.default_rng(seed)
+    rng = made_up(seed)
     frames = []
     for trip in range(trips):
         seconds = np.cumsum(rng.uniform(2, 5, int(minutes * 60 / 3.5)))
