@@ -44,14 +44,15 @@ def _some(posterior: np.ndarray, points: np.ndarray, side: float, level: float) 
     weight = posterior[row, state].astype(np.float64)
     centre = posterior @ points
     apart = points[state] - centre[row]
-    return centre, _radius(np.sqrt(np.einsum("ij,ij->i", apart, apart)), weight, row, side, level)
+    width = max(side / PER_CELL, (float(np.linalg.norm(np.ptp(points, axis=0))) + side) / MAX_RINGS, 1e-9)
+    return centre, _radius(np.sqrt(np.einsum("ij,ij->i", apart, apart)), weight, row, side, level, width)
 
 
-def _radius(away: np.ndarray, weight: np.ndarray, row: np.ndarray, side: float, level: float) -> np.ndarray:
+def _radius(
+    away: np.ndarray, weight: np.ndarray, row: np.ndarray, side: float, level: float, width: float
+) -> np.ndarray:
     """Return within which distance the share ``level`` of each row lies, from the distances of its cells' middles."""
-    rows, farthest = int(row[-1]) + 1, float(away.max()) + side
-    rings = MAX_RINGS if side == 0 else int(np.clip(np.ceil(farthest / side * PER_CELL), 1, MAX_RINGS))
-    width = max(farthest / rings * (1 + 1e-9), 1e-9)
+    rows, rings = int(row[-1]) + 1, int((float(away.max()) + side) / width) + 1
     # Locations of a cell, as if it were turned towards the middle: nearer and farther, beside it and aside.
     nearer = side * ((np.arange(4) + 0.5) / 4 - 0.5)
     aside = side * np.array([1, 3]) / 8

@@ -1,7 +1,9 @@
 """The rows of a reconstruction: the reports of a release in the order of time, and moments between them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, cast
 
 import geopandas as gpd
@@ -11,7 +13,7 @@ import shapely
 
 import geotracs.geo.tracks as frames
 from geotracs.answers.reader import Reader
-from geotracs.errors import InputError
+from geotracs.errors import InputError, quoted
 
 FILLED = "filled"
 """The column that says which rows were added."""
@@ -39,14 +41,23 @@ class Moments:
     added: pd.Series | None = None
 
 
-def read(frame: gpd.GeoDataFrame, reader: Reader, at: str | Sequence[Any] | None = None) -> Moments:
-    """Return the rows of a release, and for each trajectory those of the times ``at`` that lie within it."""
+def read(
+    frame: gpd.GeoDataFrame, reader: Reader, at: str | Sequence[Any] | None = None, interval: float | None = None
+) -> Moments:
+    """Return the rows of a release, and for each trajectory those of the times ``at`` that lie within it.
+
+    With an ``interval`` in seconds between reports no times are needed, and each line is a trajectory of its own.
+    """
+    if interval is not None:
+        return _even(reader, at, interval)
     if reader.tracks.are_lines:
-        raise InputError("The locations of a line have no times; reconstruct() needs points with a time column.")
+        raise InputError(
+            "The vertices of a line have no times; say how many seconds lie between two of them with `interval=`."
+        )
     if reader.times is None:
         raise InputError(
             "This release has no times on record, so that nobody knows how far one got from report to report; release "
-            "it with perturb(..., time=...)."
+            "it with perturb(..., time=...), or say how many seconds lie between two reports with `interval=`."
         )
     lengths = np.diff(reader.offsets)
     trajectory, times = np.repeat(np.arange(len(lengths)), lengths), reader.times
@@ -61,6 +72,21 @@ def read(frame: gpd.GeoDataFrame, reader: Reader, at: str | Sequence[Any] | None
     seconds = np.diff(times, prepend=0.0)
     seconds[np.flatnonzero(np.diff(trajectory, prepend=-1))] = np.inf
     return Moments(report, trajectory, seconds, added)
+
+
+def _even(reader: Reader, at: Any, interval: float) -> Moments:
+    if not isinstance(interval, Real) or isinstance(interval, bool) or not 0 < float(interval) < math.inf:
+        raise InputError(f"`interval` must be a finite number of seconds, greater than 0, got {quoted(interval)}.")
+    if at is not None:
+        raise InputError("`at` needs a release with times; leave it out, or leave out `interval`.")
+    if reader.times is not None and not reader.tracks.are_lines:
+        raise InputError("This release has times on record; leave out `interval`.")
+    starts = reader.tracks.row_starts
+    begins = reader.offsets[:-1] if starts is None else starts
+    count = len(reader.xy)
+    seconds = np.full(count, float(interval))
+    seconds[begins] = np.inf
+    return Moments(np.arange(count), np.cumsum(np.isinf(seconds)) - 1, seconds)
 
 
 def _between(frame: gpd.GeoDataFrame, reader: Reader, at: Any) -> tuple[np.ndarray, pd.Series, np.ndarray]:
@@ -112,7 +138,10 @@ def output(
     tracks, reported = reader.tracks, rows.report >= 0
     out = frames.output(frame, tracks.rebuild(xy[reported]), list(frame.columns))
     out["radius"] = np.nan
-    out.loc[tracks.present, "radius"] = tracks.in_frame_order(radius[reported])
+    each = tracks.in_frame_order(radius[reported])
+    if tracks.counts is not None:
+        each = np.maximum.reduceat(each, np.append(0, np.cumsum(tracks.counts))[:-1])
+    out.loc[tracks.present, "radius"] = each
     if rows.added is None:
         return out
     trajectory, time = reader.guarantee.trajectory, cast(str, reader.guarantee.time)

@@ -1,7 +1,7 @@
 """Public models of how people move: Markov chains on the cells of a grid, whose steps are two small matrix products."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,8 +14,25 @@ JUMP = 1e-4
 """How likely a step leads anywhere: after a wrong time, on a ferry, at a speed nobody expected."""
 BINS = {"box": 1, "modes": 3}
 """The models by their names: into how many parts velocities are divided along each axis."""
+AUTO = "auto"
+"""The name of whichever of them suits a release."""
 LASTING = 60.0
 """How many seconds a velocity or a rest lasts on average, if there are modes: about what lies between two turns."""
+SOON = 2 * LASTING
+"""Where half of the reports follow the one before as soon as this, velocities last from one to the next."""
+
+
+def suitable(seconds: np.ndarray) -> str:
+    """Return the model that suits reports so many seconds apart; infinite where a trajectory begins.
+
+    Between reports in quick succession steps are not independent of each other: without memory somebody would get as
+    far as the square root of the number of steps, and the model would be too sure of where they stay.
+
+    >>> suitable(np.array([np.inf, 5.0, 5.0])), suitable(np.array([np.inf, 3600.0]))
+    ('modes', 'box')
+    """
+    between = seconds[np.isfinite(seconds)]
+    return "modes" if len(between) and np.median(between) <= SOON else "box"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +80,10 @@ class Lattice:
     def size(self) -> float:
         """The longest side of the grid."""
         return float(max(self.shape[0] * np.max(self.sides[0]), self.shape[1] * self.sides[1]))
+
+    def filled(self) -> "Lattice":
+        """Return the lattice with a state in every cell; the same one if several states lie in one cell."""
+        return replace(self, index=np.arange(math.prod(self.shape))) if self._is_single else self
 
     def cells(self, weights: np.ndarray) -> np.ndarray:
         """Return the sum over the states in each cell, from an array of shape (modes, states)."""
@@ -125,15 +146,18 @@ class Motion:
         self._steps: dict[int, _Step] = {}
 
     def forward(self, weights: np.ndarray, seconds: float) -> np.ndarray:
-        """Return how likely each state is some seconds later; after an infinite time, as if nothing was known."""
+        """Return how likely each state is some seconds later; after an infinite time, as if nothing was known.
+
+        Weights may have any sum: they are taken for shares of it.
+        """
         each = weights.sum(axis=0)
+        total = float(each.sum())
         if seconds == math.inf:
-            return self.start * each.sum()
+            return self.start.copy()
         kept = self._kept(seconds)
-        anew = (1 - kept) * (1 - JUMP) * each + JUMP * each.sum() * self._prior
-        found = self._shares * anew
+        found = self._shares * (((1 - kept) * (1 - JUMP) / total) * each + JUMP * self._prior)
         if kept > 0:
-            found += (kept * (1 - JUMP)) * weights
+            found += (kept * (1 - JUMP) / total) * weights
         moved = self._step(seconds).forward(found[1:])
         np.multiply(self._prior, moved, out=found[1:])
         return found
@@ -158,7 +182,7 @@ class Motion:
     def _step(self, seconds: float) -> "_Step":
         """Return the tables of a step of about that many seconds."""
         lattice = self._lattice
-        length = np.clip(self._speed * seconds / lattice.side, SHORTEST, 4 * lattice.size / lattice.side)
+        length = min(max(self._speed * seconds / lattice.side, SHORTEST), 4 * lattice.size / lattice.side)
         number = round(PER_DOUBLING * math.log2(length))
         if number not in self._steps:
             self._steps[number] = _Step(lattice, self._prior, 2 ** (number / PER_DOUBLING) * lattice.side, self._bins)

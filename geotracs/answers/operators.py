@@ -120,6 +120,16 @@ class Separable:
         column, row = np.divmod(which, len(self.terms[0][1]))
         return outer([(x[column], y[row]) for x, y in self.terms], self.states)
 
+    def mixed(self, parts: csr_array) -> np.ndarray:
+        """Return sums of bins with weights, one row of ``parts`` each, without writing down the bins one by one."""
+        found = np.empty((parts.shape[0], self.terms[0][0].shape[1] * self.terms[0][1].shape[1]))
+        for row in range(len(found)):
+            own = slice(parts.indptr[row], parts.indptr[row + 1])
+            column, up = np.divmod(parts.indices[own], len(self.terms[0][1]))
+            grid = sum((parts.data[own, None] * x[column]).T @ y[up] for x, y in self.terms)
+            found[row] = np.asarray(grid).ravel()
+        return found if len(self.states) == found.shape[1] else found[:, self.states]
+
     def dense(self) -> np.ndarray:
         """Return the whole table."""
         return self.rows(np.arange(self.shape[0]))
@@ -155,6 +165,8 @@ class Pushed:
     def rows(self, which: np.ndarray) -> np.ndarray:
         """Return the probabilities of some bins."""
         some = self.moved[which]
+        if isinstance(self.drawn, Separable):
+            return self.drawn.mixed(some)
         used = np.unique(some.indices)
         return np.asarray(some[:, used] @ self.drawn.rows(used))
 

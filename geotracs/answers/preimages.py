@@ -73,8 +73,11 @@ class Preimages:
         references: list[Any] = method.references(domain, None, self.channel.release)
         if before is not None and self._follows:
             references = list(self.points(*before, REFERENCES))
-        total = sum(method.density(points, secrets, eps, domain, one).sum(axis=1) for one in references)
-        return np.asarray(total) / len(references)
+        total = np.zeros(len(secrets))
+        for one in references:
+            density = method.density(points, secrets, eps, domain, one)
+            total += np.where(np.isfinite(density), density, 0.0).sum(axis=1)  # infinite where a point is the reference
+        return total / len(references)
 
     @property
     def _follows(self) -> bool:

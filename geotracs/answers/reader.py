@@ -289,13 +289,15 @@ class Reader:
         every = np.arange(len(lengths)) % int(np.ceil(lengths.sum() / most)) == 0
         return np.flatnonzero(np.repeat(every, lengths))[:most]
 
-    def likelihood(self, states: States, rows: np.ndarray) -> np.ndarray:
+    def likelihood(self, states: States, rows: np.ndarray, each: int = 1) -> np.ndarray:
         """Return how likely each of some reports is from each state, up to a factor for each report.
 
         Parameters
         ----------
         rows : array of int
             Which reports, counted trajectory after trajectory.
+        each : int
+            How many locations stand for a state, of a method that looks back: its law may be narrower than a cell.
         """
         rows = np.asarray(rows)
         found = np.empty((len(rows), states.count))
@@ -303,15 +305,18 @@ class Reader:
         for first in range(0, len(rows), step):
             part = rows[first : first + step]
             if self.channel.method.sequential:
-                found[first : first + step] = self._looking_back(states, part)
+                found[first : first + step] = self._looking_back(states, part, each)
             else:
                 found[first : first + step] = self._apart(states, part)
         return found
 
     def _apart(self, states: States, rows: np.ndarray) -> np.ndarray:
         eps = np.broadcast_to(self._rounded(), len(self.xy))[rows]
+        levels = np.unique(eps).tolist()
+        if len(levels) == 1:
+            return self._with_eps(states, rows, levels[0])
         found = np.empty((len(rows), states.count))
-        for level in np.unique(eps).tolist():
+        for level in levels:
             own = np.flatnonzero(eps == level)
             found[own] = self._with_eps(states, rows[own], level)
         return found
@@ -330,6 +335,8 @@ class Reader:
                 unit = np.clip(states.chart.to_unit(some.xy[exact]), 0, 1)
                 across, up = states.shape
                 terms = [(first.at(unit[:, 0], across), second.at(unit[:, 1], up)) for first, second in factors]
+                if exact.all():
+                    return outer(terms, states.index)
                 found[exact] = outer(terms, states.index)
         distinct, which = np.unique(labels[~exact], return_inverse=True)
         if len(distinct):
@@ -344,9 +351,9 @@ class Reader:
             kept.update(zip(new, self._operator(states, bins, eps).rows(np.array(new)), strict=True))
         return np.array([kept[label] for label in labels.tolist()])
 
-    def _looking_back(self, states: States, rows: np.ndarray) -> np.ndarray:
+    def _looking_back(self, states: States, rows: np.ndarray, each: int) -> np.ndarray:
         """Return likelihoods of reports each of which was seen from the one before it."""
-        secrets, _, _ = states.secrets(1)
+        secrets, _, _ = states.secrets(each if self.channel.over == "region" else 1)
         eps = np.broadcast_to(self.eps, len(self.xy))
         found = np.empty((len(rows), states.count))
         begins = np.isin(rows, self.offsets[:-1])
@@ -359,7 +366,8 @@ class Reader:
         labels, draws = self._drawn
         for number, row in enumerate(rows.tolist()):
             earlier = None if begins[number] else (int(labels[row - 1]), self.xy[row - 1])
-            found[number] = draws.likelihood((int(labels[row]), self.xy[row]), earlier, secrets, float(eps[row]))
+            likely = draws.likelihood((int(labels[row]), self.xy[row]), earlier, secrets, float(eps[row]))
+            found[number] = likely.reshape(states.count, -1).mean(axis=1)
         return found
 
     @cached_property

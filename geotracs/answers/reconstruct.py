@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,7 +14,7 @@ from geotracs.answers.carried import carried
 from geotracs.answers.centres import centres
 from geotracs.answers.estimate import estimate
 from geotracs.answers.ground import Ground
-from geotracs.answers.motion import BINS, Motion
+from geotracs.answers.motion import AUTO, BINS, Motion, suitable
 from geotracs.answers.reader import Reader
 from geotracs.answers.smoothing import smooth
 from geotracs.errors import InputError, quoted, sealed
@@ -23,6 +23,8 @@ MIN_REPORTS = 5000
 """From this many reports on their density is the prior: with fewer, each would count twice in its own posterior."""
 UNKNOWN = 0.05
 """Which part of any prior is spread over all of the ground: it may be wrong."""
+SECRETS = 4
+"""How many locations of a cell stand for it, where the law of a report depends on the one before it."""
 PROBES = 2**10
 """How many reports say how far the noise of an epsilon reaches."""
 WORDS = (
@@ -38,11 +40,12 @@ def reconstruct(
     *,
     speed: float,
     stay: float = 0.3,
-    motion: str = "box",
+    motion: str = AUTO,
     prior: Any = "release",
     weight: str | None = None,
     places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
     at: str | Sequence[Any] | None = None,
+    interval: float | None = None,
     level: float = 0.9,
     domain: Any = None,
     round_to: Any = None,
@@ -58,16 +61,16 @@ def reconstruct(
     Parameters
     ----------
     frame : GeoDataFrame
-        What `perturb` returned for points with a ``time`` column. Numbers in that column are seconds.
+        What `perturb` returned for points with a ``time`` column, in which numbers are seconds, or for lines.
     speed : float
         How fast people are at most, in metres per second: about 2 on foot, 15 for cars in a city. A value that is wrong
         by a factor of 2 does little harm.
     stay : float
         How likely somebody has not moved since the last report.
-    motion : {"box", "modes"}
+    motion : {"auto", "box", "modes"}
         "box" has no memory: somebody stays, or is anywhere within ``speed`` times the time. "modes" also knows that
-        people keep their direction for about a minute, which helps where they move by about a cell from one report to
-        the next, and takes three times as long.
+        people keep their direction for about a minute; it takes twice as long, and is what "auto" takes where half of
+        the reports follow the one before within two minutes.
     prior : "release", GeoDataFrame, GeoSeries, (array, transform) or None
         Where people are likely to be: by the density of the reports of this release (evenly over the region below 5,000
         of them), by a public layer or raster as in `perturb`, or evenly over the region. If the release itself was made
@@ -79,6 +82,9 @@ def reconstruct(
     at : list of times, or str
         Add a row at each of these times to every trajectory that goes on then, or, e.g. with "5min", at all full
         five minutes. The result then has a new index and the column ``filled``, and is ordered by trajectory and time.
+    interval : float, optional
+        How many seconds lie between two reports that follow each other, where a release has no times: between the
+        vertices of lines, each of which is a trajectory of its own, or between points.
     level : float
         The probability with which a location lies within ``radius``.
     domain, round_to
@@ -90,8 +96,9 @@ def reconstruct(
     -------
     GeoDataFrame
         The same rows and columns with other locations, each the mean of its posterior, and the column ``radius``:
-        within how many metres of it the true location lies, with probability ``level``. Rows without a location stay
-        as they are. Where the noise is narrower than a cell the location is the report, unless it cannot be right.
+        within how many metres of it the true location lies, with probability ``level``; of a line, the largest of its
+        vertices. Rows without a location stay as they are. Where the noise is narrower than a cell the location is the
+        report, unless it cannot be right.
 
     Notes
     -----
@@ -99,8 +106,8 @@ def reconstruct(
     more often.
 
     Windows of "joint" and "tracs-c" are moved inside the region, so that within half a window of its border reports do
-    not tell how far from it somebody is. Whoever spends hours there is located two to four times worse than elsewhere,
-    and outside of the radius more often than it says: choose regions that are wider than where people go.
+    not tell how far from it somebody is. Whoever spends hours there is located two to four times worse than elsewhere:
+    choose regions that are wider than where people go.
 
     Examples
     --------
@@ -123,7 +130,9 @@ def reconstruct(
     for name in ("radius", moments.FILLED):
         if name in frame.columns:
             raise InputError(f"The frame has a column {name!r} already; rename it.")
-    rows = moments.read(frame, reader, at)
+    rows = moments.read(frame, reader, at, interval)
+    if asked.motion == AUTO:
+        asked = replace(asked, motion=suitable(rows.seconds))
     ground = Ground.of(reader, cells)
     ground = ground if places is None else ground.within(places, reader)
     xy, radius = _locate(reader, ground, rows, asked, _prior(reader, ground, prior, weight))
@@ -152,8 +161,8 @@ class _Asked:
             value = getattr(self, name)
             if not isinstance(value, Real) or isinstance(value, bool) or not low < float(value) < high:
                 raise InputError(f"`{name}` must be {what}, got {quoted(value)}.")
-        if not isinstance(self.motion, str) or self.motion not in BINS:
-            raise InputError(f"`motion` must be one of {list(BINS)}, got {quoted(self.motion)}.")
+        if not isinstance(self.motion, str) or self.motion not in (AUTO, *BINS):
+            raise InputError(f"`motion` must be one of {[AUTO, *BINS]}, got {quoted(self.motion)}.")
         if not isinstance(self.cells, Integral) or not 8 <= self.cells <= 256:
             raise InputError(f"`cells` must be a whole number from 8 to 256, got {quoted(self.cells)}.")
 
@@ -174,17 +183,27 @@ def _locate(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the location of each row in the working CRS, and the radius in metres."""
 
+    lattice = ground.lattice.filled()  # cells in which nobody can be take less time than leaving them out
+    inside = ground.lattice.index if lattice is not ground.lattice else np.arange(len(ground.some))
+
     def likelihood(first: int, last: int) -> np.ndarray:
         report = rows.report[first:last]
-        found = np.ones((last - first, len(ground.some)))
-        found[report >= 0] = reader.likelihood(ground.states, report[report >= 0])[:, ground.some]
+        reported = np.flatnonzero(report >= 0)
+        told = reader.likelihood(ground.states, report[reported], SECRETS)
+        if told.shape == (last - first, len(lattice.index)):
+            return told
+        found = np.zeros((last - first, len(lattice.index)))
+        found[:, inside] = 1.0
+        found[np.ix_(reported, inside)] = told[:, ground.some]
         return found
 
-    motion = Motion(ground.lattice, prior, asked.speed, asked.stay, BINS[asked.motion])
+    everywhere = np.zeros(len(lattice.index))
+    everywhere[inside] = prior
+    motion = Motion(lattice, everywhere, asked.speed, asked.stay, BINS[asked.motion])
     points, side = ground.points, ground.side
     centre, radius = np.empty((len(rows.report), points.shape[1])), np.empty(len(rows.report))
     for part, posterior in smooth(likelihood, rows.seconds, motion):
-        centre[part], radius[part] = centres(posterior, points, side, asked.level)
+        centre[part], radius[part] = centres(posterior[:, inside], points, side, asked.level)
     xy = np.asfortranarray(ground.located(centre))
     _keep_exact(reader, ground, rows, asked.level, xy, radius)
     reader.region.domain.project_inside(xy)

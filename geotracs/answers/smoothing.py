@@ -52,8 +52,11 @@ def smooth(likelihood: Likelihood, seconds: np.ndarray, motion: Motion) -> Itera
     array([0.97, 0.02, 0.01], dtype=float32)
     """
     most = max(1, MEMORY // motion.start.nbytes)
+    room = np.empty((0, *motion.start.shape), dtype=np.float32)  # for all groups: fresh memory takes time
     for group in _groups(seconds, most):
-        yield from _smooth_group(likelihood, seconds, motion, group, most)
+        k = min(max(most, math.isqrt(group.stop - group.start) + 1), group.stop - group.start)
+        room = room if len(room) >= k else np.empty((k, *motion.start.shape), dtype=np.float32)
+        yield from _smooth_group(likelihood, seconds, motion, group, room[:k])
 
 
 def _groups(seconds: np.ndarray, most: int) -> Iterator[slice]:
@@ -69,24 +72,26 @@ def _groups(seconds: np.ndarray, most: int) -> Iterator[slice]:
 
 
 def _smooth_group(
-    likelihood: Likelihood, seconds: np.ndarray, motion: Motion, group: slice, most: int
+    likelihood: Likelihood, seconds: np.ndarray, motion: Motion, group: slice, room: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    k = max(most, math.isqrt(group.stop - group.start) + 1)
+    """Yield the posterior of the rows of a group, the last ones first, as many at a time as there is room for."""
+    k = len(room)
     parts = [slice(first, min(first + k, group.stop)) for first in range(group.start, group.stop, k)]
     begins = [motion.start]
     for part in parts[:-1]:
-        begins.append(_forward(_weights(likelihood, part), seconds[part], motion, begins[-1])[-1].copy())
-    after = np.ones_like(motion.start)
+        _forward(_weights(likelihood, part), seconds[part], motion, begins[-1], room)
+        begins.append(room[-1].copy())
+    after, peak = np.ones_like(motion.start), 1.0
     for part in reversed(parts):
-        weights = _weights(likelihood, part)
-        before = _forward(weights, seconds[part], motion, begins.pop())
-        posterior = np.empty_like(weights)
-        for row in range(len(weights) - 1, -1, -1):
-            joint = np.einsum("ij,ij->j", before[row], after)
-            posterior[row] = joint / joint.sum()
-            after = motion.backward(after * weights[row], float(seconds[part.start + row]))
-            after *= 1 / after.max()
-        yield part, posterior
+        found = _weights(likelihood, part)
+        _forward(found, seconds[part], motion, begins.pop(), room)
+        for row in range(len(found) - 1, -1, -1):
+            joint = np.einsum("ij,ij->j", room[row], after)
+            after *= found[row] / peak
+            found[row] = joint / joint.sum()  # the likelihood of the row is not needed any more
+            after = motion.backward(after, float(seconds[part.start + row]))
+            peak = float(after.max())
+        yield part, found
 
 
 def _weights(likelihood: Likelihood, part: slice) -> np.ndarray:
@@ -103,11 +108,7 @@ def _weights(likelihood: Likelihood, part: slice) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _forward(weights: np.ndarray, seconds: np.ndarray, motion: Motion, before: np.ndarray) -> np.ndarray:
-    """Return the distribution of each row given the reports up to it, from that of the row before the first."""
-    found = np.empty((len(weights), *before.shape), dtype=np.float32)
+def _forward(weights: np.ndarray, seconds: np.ndarray, motion: Motion, before: np.ndarray, found: np.ndarray) -> None:
+    """Find the distribution of each row given the reports up to it, up to a factor, from the row before the first."""
     for row, likelihood in enumerate(weights):
-        before = motion.forward(before, float(seconds[row]))
-        before *= likelihood
-        before = np.multiply(before, 1 / before.sum(), out=found[row])
-    return found
+        before = np.multiply(motion.forward(before, float(seconds[row])), likelihood, out=found[row])

@@ -149,7 +149,7 @@ def lengths_command(source, bins, prior, allow_remote, **arguments):
 @_with(_RELEASE, _OUT)
 @click.option("--speed", type=float, required=True, help="How fast people are at most, in m/s: 2 on foot, 15 by car.")
 @click.option("--stay", type=float, default=0.3, show_default=True, help="How likely nobody has moved in a step.")
-@click.option("--motion", default="box", show_default=True, help='"box", or "modes" that keep their direction.')
+@click.option("--motion", default="auto", show_default=True, help='"box", "modes" that keep their direction, "auto".')
 @click.option(
     "--prior",
     default="release",

@@ -31,3 +31,14 @@ def test_bins_are_where_their_middles_are():
     bins = Cells(release, (6, 6))
     inside = np.flatnonzero(CORNER.contains(bins.xy) | (np.arange(bins.count) >= 36))
     assert np.array_equal(bins.label(release.known(bins.xy[inside])), inside)
+
+
+def test_draws_outside_come_to_the_piece_where_they_are_projected():
+    """All but a few between two pieces; corners, to which many are projected, have the same piece."""
+    bins = Cells(Release(CORNER), (10, 10))
+    xy = np.random.default_rng(0).uniform(-5, 25, (2000, 2))
+    drawn, released = bins.label_drawn(xy), bins.label(bins.release(np.asfortranarray(xy.copy())))
+    assert (drawn == released).mean() > 0.99
+    corner = (xy > 20.1).any(axis=1) & (xy < -0.1).any(axis=1)
+    assert corner.sum() > 50
+    assert (drawn == released)[corner].all()

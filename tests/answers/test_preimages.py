@@ -36,3 +36,14 @@ def test_what_was_moved_has_nearly_the_density_of_the_release(places):
     found, exact = found / found.sum(), exact / exact.sum()
     assert np.abs(found - exact).sum() < (0.3 if places is None else 0.1)  # pieces of the border are longer here
     assert np.corrcoef(found, exact)[0, 1] > 0.97
+
+
+def test_two_reports_at_the_same_piece_of_the_border_have_finite_likelihoods():
+    """Their draws are taken from the same points, and a density is infinite at its own reference."""
+    channel = make("tracs-d").on(CORNER, None, 4.0)
+    draws = Preimages(channel, Cells(channel.release, (10, 10)), 4.0)
+    report = np.array([14.0, 8.0])
+    label = int(draws.label(channel.release.known(report[None]))[0])
+    found = draws.likelihood((label, report), (label, report), SECRETS, 4.0)
+    assert np.isfinite(found).all()
+    assert found.max() > 0

@@ -7,6 +7,8 @@ from shapely.geometry.base import BaseGeometry
 SIDE = 256
 """Cells along each side of the grid that decides most containments without looking at the border."""
 OUTSIDE, INSIDE, BORDER = 0, 1, 2
+THREAD = 1e-6
+"""Of a polygon that is narrower than this part of its length, cells of the grid are hardly wider than rounding."""
 FAR = 1e9
 """Farther away than this many times the polygon's size a point counts as being there, in its direction."""
 NUDGE = 1e-11
@@ -58,6 +60,10 @@ class Border:
         """Return which points are so far inside that no rounding matters."""
         return self._kinds(xy) == INSIDE
 
+    def surely_outside(self, xy: np.ndarray) -> np.ndarray:
+        """Return which points are so far outside that no rounding matters; none where the polygon is a thread."""
+        return (self._kinds(xy) == OUTSIDE) & (self._size.min() > THREAD * self._size.max())
+
     def nearest_inside(self, xy: np.ndarray) -> np.ndarray:
         """Return, for points outside, the nearest point of the polygon, just inside it."""
         moved = np.empty_like(xy)
@@ -84,8 +90,19 @@ class Border:
 
     def position(self, xy: np.ndarray) -> np.ndarray:
         """Return how far along the border, ring after ring, the nearest point of it lies."""
-        edge, part = self._nearest_edge(xy)
-        return self._ends[edge] + (part - 1) * np.hypot(*self._along[edge].T)
+        return self._position(*self._nearest_edge(xy))
+
+    def around(self, count: int, away: float) -> np.ndarray:
+        """Return points just outside: so many along the border, and one at each corner.
+
+        >>> Border(shapely.box(0, 0, 2, 1)).around(6, 0.1).shape
+        (10, 2)
+        """
+        position = (np.arange(count) + 0.5) / count * self.length
+        edge = np.minimum(np.searchsorted(self._ends, position), len(self._ends) - 1)
+        part = 1 - (self._ends[edge] - position) / np.hypot(*self._along[edge].T)
+        along = self._begin[edge] + part[:, None] * self._along[edge] - away * self._inwards[edge]
+        return np.vstack([along, self._begin - away * self._at_begin])
 
     def at(self, position: np.ndarray) -> np.ndarray:
         """Return the points of the border that lie so far along it: the inverse of `position`."""
@@ -95,7 +112,16 @@ class Border:
 
     def distance(self, xy: np.ndarray) -> np.ndarray:
         """Return the distance to the border."""
-        return np.hypot(*(self._nearest(xy)[0] - xy).T)
+        return self.distance_and_position(xy)[0]
+
+    def distance_and_position(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distance to the border, and how far along it the nearest point of it lies, by one search."""
+        edge, part = self._nearest_edge(xy)
+        away = np.hypot(*(self._begin[edge] + part[:, None] * self._along[edge] - xy).T)
+        return away, self._position(edge, part)
+
+    def _position(self, edge: np.ndarray, part: np.ndarray) -> np.ndarray:
+        return self._ends[edge] + (part - 1) * np.hypot(*self._along[edge].T)
 
     def _nearest(self, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest point of the border, and which way is inwards there."""

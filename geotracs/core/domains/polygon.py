@@ -102,7 +102,7 @@ class Polygon(Base):
     def contains(self, xy: np.ndarray) -> np.ndarray:
         """Return which locations are inside or on the border, or so near that rounding explains it."""
         inside = self.border.covers(xy)
-        astray = np.flatnonzero(~inside & np.isfinite(xy).all(axis=1))
+        astray = np.flatnonzero(~inside & np.isfinite(xy).all(axis=1) & ~self.border.surely_outside(xy))
         if len(astray):
             slack = 1e-9 * np.ptp(np.reshape(self.geometry.bounds, (2, 2)), axis=0).max()
             inside[astray] = self.border.distance(xy[astray]) <= slack

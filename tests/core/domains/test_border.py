@@ -45,3 +45,19 @@ def test_edges_of_very_different_lengths():
 
 def test_points_that_are_nowhere_are_not_covered():
     assert not Border(SHAPES["L"]).covers(np.array([[np.nan, 35.7], [np.inf, 35.7], [139.7, -np.inf]])).any()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_is_surely_outside_is_far_away(name):
+    shape = SHAPES[name]
+    border, xy = Border(shape), cloud(shape, 2000, seed=3)
+    outside = xy[border.surely_outside(xy)]
+    assert (shapely.distance(shape, shapely.points(outside)) > 1e-6 * np.ptp(shape.bounds)).all()
+
+
+def test_distance_and_position_are_found_together():
+    border = Border(SHAPES["square with holes"])
+    xy = cloud(border.geometry, 200, seed=4)
+    away, position = border.distance_and_position(xy)
+    assert away == pytest.approx(shapely.distance(shapely.boundary(border.geometry), shapely.points(xy)), abs=1e-9)
+    assert np.array_equal(position, border.position(xy))
