@@ -7,7 +7,7 @@ import numpy as np
 
 import geotracs.geo.prior as priors
 from geotracs.core.domains import Transport
-from geotracs.core.methods import Method, Prior, Remap
+from geotracs.core.methods import Method, PlaceRemap, Prior, Remap
 from geotracs.errors import InputError
 from geotracs.geo.originals import Originals
 from geotracs.geo.region import Region
@@ -33,7 +33,7 @@ def prepare(
     data: Originals,
     *,
     more: bool = False,
-) -> Remap | None:
+) -> Remap | PlaceRemap | None:
     """Return the map that moves reports, or nothing if ``remap`` is False.
 
     Parameters
@@ -50,11 +50,22 @@ def prepare(
     if isinstance(remap, (bool, np.bool_)):
         if not remap:
             return None
-        kind = region.record["prior"]["kind"] if region.transport is not None and "prior" in region.record else None
-        prior = Prior(region.chart, kind or "uniform")
+        prior = None
     else:
         prior = _prior(remap, region, data)
+    if recipe.over == "places" and rounding is not None:
+        rounding.check_points()
+        if prior is None and region.transport is not None:
+            prior = _of_region(region)
+        return PlaceRemap(recipe, region.domain, levels, prior, rounding.places, more)
+    prior = _of_region(region) if prior is None else prior
     return Remap(recipe, region.chart, levels, prior, None if rounding is None else rounding.places, more)
+
+
+def _of_region(region: Region) -> Prior:
+    """Return the prior that the region itself has."""
+    kind = region.record["prior"]["kind"] if region.transport is not None and "prior" in region.record else None
+    return Prior(region.chart, kind or "uniform")
 
 
 def _prior(layer: Any, region: Region, data: Originals) -> Prior:

@@ -52,7 +52,7 @@ class Setting:
         levels = float(self.levels[0]) if len(self.levels) == 1 else self.levels
         if self.rounding is not None and self.recipe.over == "places":
             self.rounding.check_points()
-            channel = self.recipe.on(self.region.domain, self.rounding.places, levels)
+            channel = self.recipe.on(self.region.domain, self.rounding.places, levels, remap=self._remap(levels))
         else:
             places = None if self.rounding is None else self.rounding.places
             channel = self.recipe.on(self.region.chart, places, levels, remap=self._remap(levels))
@@ -63,7 +63,7 @@ class Setting:
             )
         return channel
 
-    def _remap(self, levels: float | np.ndarray) -> methods.Remap | None:
+    def _remap(self, levels: float | np.ndarray) -> methods.Remap | methods.PlaceRemap | None:
         record = self.guarantee.remap
         if record is None or not record.get("kept"):
             return None

@@ -83,7 +83,7 @@ class Plan:
     added: list[str]
     reproducible: bool
     budgets: budgets_.Budgets | None = None
-    remap: methods.Remap | None = None
+    remap: methods.Remap | methods.PlaceRemap | None = None
     layers: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -214,11 +214,11 @@ class Plan:
             return self._bind(progress)
 
     def _bind(self, progress: Callable[[int], Any] | None) -> methods.Channel:
+        remap = self.remap if self.remap is not None and self.remap.usable else None
         if self.rounding is not None and self.recipe.over == "places":
             self.rounding.check_points()
-            return self.recipe.on(self._region.domain, self.rounding.places, self.levels, progress)
+            return self.recipe.on(self._region.domain, self.rounding.places, self.levels, progress, remap)
         places = None if self.rounding is None else self.rounding.places
-        remap = self.remap if self.remap is not None and self.remap.usable else None
         return self.recipe.on(self._region.chart, places, self.levels, progress, remap)
 
     @functools.cached_property

@@ -12,7 +12,8 @@ import numpy as np
 
 import geotracs.geo.crs as crs_
 from geotracs.core.domains import Domain
-from geotracs.core.methods import Channel, Method, Remap
+from geotracs.core.methods import Channel, Method, PlaceRemap, Remap
+from geotracs.core.places import Places
 from geotracs.core.randomness import Source
 from geotracs.errors import DomainError
 from geotracs.geo.region import Region
@@ -120,6 +121,20 @@ class Move:
 
 
 @dataclass(frozen=True)
+class MovePlaces:
+    """Move every reported place by a public table to the place that is nearest on average."""
+
+    remap: PlaceRemap
+    places: Places = field(repr=False)
+
+    def __call__(self, batch: Batch) -> None:
+        """Remap."""
+        if batch.which is not None:
+            batch.which = self.remap.moved(batch.which, batch.eps)
+            batch.xy = self.places.sample(self.places.count)[batch.which]
+
+
+@dataclass(frozen=True)
 class Project:
     """Move reports outside a polygon to its nearest point, and undo rounding at any border."""
 
@@ -173,11 +188,15 @@ class Setting:
     recipe: Method
     region: Region
     rounding: Rounding | None
-    remap: Remap | None = None
+    remap: Remap | PlaceRemap | None = None
 
 
 def _move(setting: Setting) -> Step | None:
-    return None if setting.remap is None or not setting.remap.usable else Move(setting.remap)
+    if setting.remap is None or not setting.remap.usable:
+        return None
+    if isinstance(setting.remap, Remap):
+        return Move(setting.remap)
+    return None if setting.rounding is None else MovePlaces(setting.remap, setting.rounding.places)
 
 
 def _project(setting: Setting) -> Step | None:

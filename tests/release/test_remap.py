@@ -9,6 +9,7 @@ from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError
 from geotracs.geo.originals import Originals
 from geotracs.geo.tracks import read
+from geotracs.release import again
 from geotracs.release import plan as plans
 from geotracs.release.request import Request
 from geotracs.release.steps import Draw, Enter, Leave, Move, Project, Round
@@ -38,7 +39,9 @@ def test_it_moves_the_same_draws_nearer(tracks, method):
     assert remapped.geometry.x.between(west, east).all()
     assert remapped.geometry.y.between(south, north).all()
     assert np.ptp(remapped.geometry.x) < np.ptp(plain.geometry.x)
-    assert remapped.tracs.guarantee.remap == {"prior": "uniform", "kept": True}
+    within = remapped.tracs.guarantee.remap["within"]
+    assert 0 < within <= 0.01
+    assert remapped.tracs.guarantee.remap == {"prior": "uniform", "kept": True, "within": within}
     assert "remapped by a public table for a public prior (uniform)" in str(remapped.tracs.guarantee)
     assert Guarantee.from_attrs(remapped.attrs) == remapped.tracs.guarantee
 
@@ -53,7 +56,7 @@ def test_what_is_not_kept_changes_nothing_and_is_on_record(tracks):
 
 def test_it_takes_priors(tracks):
     own = perturb(tracks, 0.5, remap=POINTS, **COLUMNS).tracs.guarantee
-    assert own.remap == {"prior": "points", "kept": True}
+    assert (own.remap["prior"], own.remap["kept"]) == ("points", True)
     same = perturb(tracks, 0.5, remap=True, prior=POINTS, **COLUMNS).tracs.guarantee
     assert same.remap["prior"] == "points"
     areas = perturb(tracks, 0.5, remap=POINTS.to_crs(32654).buffer(3000).to_crs(4326), **COLUMNS).tracs.guarantee
@@ -84,10 +87,38 @@ def test_files_and_frames_agree(tracks, tmp_path, unit):
     assert written.tracs.guarantee.remap == private.tracs.guarantee.remap
 
 
+@pytest.mark.parametrize("unit", ["location", "trajectory"])
+def test_places_are_moved_to_places(tracks, tmp_path, unit):
+    """The same draws, the same in a file, and the channel that is built again from the record knows it."""
+    given = {"method": "k-rr", "round_to": POINTS, "unit": unit, **COLUMNS}
+    plain, remapped = (perturb(tracks, 0.5, remap=remap, **given) for remap in (False, True))
+    every = {(point.x, point.y) for point in POINTS}
+    assert {(point.x, point.y) for point in remapped.geometry} < every
+    assert remapped.geometry.nunique() < plain.geometry.nunique()
+    assert remapped.tracs.guarantee.remap == {"prior": "places", "kept": True}
+    tracks.to_parquet(tmp_path / "tracks.parquet")
+    options = {"domain": TOKYO, "keep": [], "rng": 0, "remap": True, **given}
+    quiet(geotracs.perturb_file, tmp_path / "tracks.parquet", tmp_path / "out.parquet", 0.5, **options)
+    assert geotracs.files.read(tmp_path / "out.parquet").geometry.equals(remapped.geometry)
+
+
+def test_the_channel_over_places_is_built_again(tracks):
+    remapped = perturb(tracks, 0.5, "k-rr", round_to=POINTS, remap=True, **COLUMNS)
+    found = again.setting(remapped.tracs.guarantee, remapped.crs, np.array([0.5]), domain=TOKYO, round_to=POINTS)
+    seen = found.channel.density(np.arange(len(POINTS)), found.region.domain.spread(1))[0]
+    assert seen.sum() == pytest.approx(1)
+    moved = np.unique(
+        plan_of(tracks, 0.5, "k-rr", round_to=POINTS, remap=True).remap.moved(np.arange(len(POINTS)), 0.5)
+    )
+    assert np.array_equal(np.flatnonzero(seen > 0), moved)
+
+
 def test_what_is_refused(tracks):
     with pytest.raises(InputError, match="`remap` must be True, False, or a public prior"):
         perturb(tracks, remap="yes")
-    with pytest.raises(InputError, match="nearest reports places"):
-        perturb(tracks, method="nearest", round_to=POINTS, remap=True)
+    with pytest.raises(InputError, match=r"`remap` needs the probabilities of each report, and those of atp"):
+        perturb(tracks, method="atp", round_to=POINTS, remap=True)
+    with pytest.raises(InputError, match=r"`remap` needs the density .* optimal has none"):
+        perturb(tracks, method="optimal", remap=True)
     with pytest.raises(InputError, match="`remap` has no point inside the domain"):
         perturb(tracks, remap=POINTS.translate(30))

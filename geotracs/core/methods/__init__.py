@@ -17,9 +17,11 @@ from geotracs.core.methods.l_srr import LSRR
 from geotracs.core.methods.nearest import Nearest
 from geotracs.core.methods.ngram import NGram
 from geotracs.core.methods.optimal import Optimal
+from geotracs.core.methods.place_remap import PlaceRemap
 from geotracs.core.methods.planar_laplace import PlanarLaplace
 from geotracs.core.methods.released import Reports
-from geotracs.core.methods.remap import Prior, Remap
+from geotracs.core.methods.remap import Remap
+from geotracs.core.methods.remap_prior import Prior
 from geotracs.core.methods.strawman import Strawman
 from geotracs.core.methods.tracs_c import TracsC
 from geotracs.core.methods.tracs_d import TracsD
@@ -99,6 +101,7 @@ __all__ = [
     "Nearest",
     "Optimal",
     "PlaceMethod",
+    "PlaceRemap",
     "PlanarLaplace",
     "Prior",
     "Remap",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from geotracs.core.methods.channels import Channel
 from geotracs.core.methods.factors import Factors
 from geotracs.core.methods.on_region import OnRegion
 from geotracs.core.methods.over_places import OverPlaces
-from geotracs.core.methods.released import Release, ReportMap, Reports
+from geotracs.core.methods.released import PlaceMap, Release, ReportMap, Reports
 from geotracs.core.notions import PURE
 from geotracs.core.places import Places
 from geotracs.core.randomness import Source
@@ -81,16 +81,16 @@ class Method:
         places: Places | None = None,
         eps: float | np.ndarray | None = None,
         progress: Callable[[int], object] | None = None,
-        remap: ReportMap | None = None,
+        remap: ReportMap | PlaceMap | None = None,
     ) -> Channel:
         """Return the method bound to its public things.
 
         ``places`` is what a method over places reports, and what the reports of others are rounded to; ``eps`` is all
-        epsilons that locations have; ``progress`` is told of long work, `rounds` in all; ``remap`` moves the reports of
-        a method on a region.
+        epsilons that locations have; ``progress`` is told of long work, `rounds` in all; ``remap`` moves the
+        reports: a `Remap`, or a `PlaceRemap` of a method over places.
         """
         self.check(domain)
-        return OnRegion(self, domain, places, eps, remap)
+        return OnRegion(self, domain, places, eps, cast(ReportMap | None, remap))
 
     def rounds(self, eps: float | np.ndarray) -> int:
         """Return how many rounds of work `on` tells its ``progress``."""
@@ -240,13 +240,13 @@ class PlaceMethod(Method):
         places: Places | None = None,
         eps: float | np.ndarray | None = None,
         progress: Callable[[int], object] | None = None,
-        remap: ReportMap | None = None,
+        remap: ReportMap | PlaceMap | None = None,
     ) -> Channel:
         """Return the method bound to its public things."""
         if places is None or eps is None:
             raise InputError(f"{self.name} reports places of a public set; give the set, and all epsilons.")
         self.check(domain)
-        return OverPlaces(self, domain, places, eps)
+        return OverPlaces(self, domain, places, eps, cast(PlaceMap | None, remap))
 
     def check(self, domain: Domain) -> None:
         """Take every domain."""

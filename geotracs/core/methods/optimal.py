@@ -17,7 +17,7 @@ from geotracs.core.methods.channels import NODES, Channel, only_eps
 from geotracs.core.methods.codebooks import FORMAT, LARGEST, MAX_ROUNDS, Progress, level
 from geotracs.core.methods.joint import Joint
 from geotracs.core.methods.on_region import OnRegion
-from geotracs.core.methods.released import ReportMap
+from geotracs.core.methods.released import PlaceMap, ReportMap
 from geotracs.core.methods.weighted_nearest import WeightedNearest
 from geotracs.core.places import Places
 from geotracs.core.randomness import Source
@@ -65,14 +65,14 @@ class Optimal(Method):
         places: Places | None = None,
         eps: float | np.ndarray | None = None,
         progress: Progress | None = None,
-        remap: ReportMap | None = None,
+        remap: ReportMap | PlaceMap | None = None,
     ) -> Channel:
         """Return the method bound to its public things, with the codebooks of all epsilons that are given.
 
         ``progress`` is told rounds of the fits; there are `rounds` in all.
         """
         if places is not None:
-            return self.with_places().on(domain, places, eps, progress)
+            return self.with_places().on(domain, places, eps, progress, remap)
         self.check(domain)
         return OnCodebooks(self, domain, eps, progress)
 

@@ -1,6 +1,6 @@
 """The channel of a method over places."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from geotracs.core.domains import Domain
 from geotracs.core.methods.channels import NODES, PlaceRecipe, by_before, only_eps, stream
-from geotracs.core.methods.released import Release, Reports
+from geotracs.core.methods.released import PlaceMap, Release, Reports
 from geotracs.core.places import Places
 from geotracs.core.randomness import Source
 
@@ -23,12 +23,21 @@ class OverPlaces:
         nothing to hide.
     eps : float, or array
         All epsilons that locations have.
+    remap : PlaceMap, optional
+        Moves the reported places.
     """
 
     over: ClassVar[str] = "places"
 
-    def __init__(self, method: PlaceRecipe, domain: Domain, places: Places, eps: float | np.ndarray) -> None:
-        self.method, self.domain, self._places, self._eps = method, domain, places, eps
+    def __init__(
+        self,
+        method: PlaceRecipe,
+        domain: Domain,
+        places: Places,
+        eps: float | np.ndarray,
+        remap: PlaceMap | None = None,
+    ) -> None:
+        self.method, self.domain, self._places, self._eps, self._remap = method, domain, places, eps, remap
         self.release = Release(domain, places)
         self._points = places.sample(places.count)
         _, first, same = np.unique(self._points, axis=0, return_index=True, return_inverse=True)
@@ -53,7 +62,10 @@ class OverPlaces:
         """Return which places are reported of locations; see `Channel.sample`."""
         reports = np.asfortranarray(xy, dtype=np.float64).copy(order="F")
         which = self.report(reports, offsets, eps, stream(rng))
-        return Reports(reports, which)
+        if self._remap is None:
+            return Reports(reports, which)
+        which = self._remap.moved(which, eps)
+        return Reports(self._points[which], which)
 
     def tables(self) -> dict[str, Any]:
         """Return what the method says of its tables."""
@@ -64,8 +76,8 @@ class OverPlaces:
 
     @property
     def reference_is_known(self) -> bool:
-        """Whether a reader knows what the method looks back at: reported places, which are released as they are."""
-        return True
+        """Whether a reader knows what the method looks back at: reported places, as far as they were not moved."""
+        return self._remap is None or not self.method.sequential
 
     def density(
         self,
@@ -95,12 +107,15 @@ class OverPlaces:
         """Return how likely the release of each secret has each public label; see `Channel.probabilities`."""
         secrets, eps = np.atleast_2d(np.asarray(secrets, dtype=np.float64)), only_eps(self._eps, eps)
         distinct, which = np.unique(self._number[self._places.round(secrets)[0]], return_inverse=True)
-        earlier = None if before is None else int(self._number[self._which(np.asarray(before)[None])[0]])
-        labels = label(Reports(self._points[self._first], self._first))
-        rows = [
-            np.bincount(labels[labels >= 0], self._pmf(int(one), earlier, eps)[labels >= 0], minlength=count)
-            for one in distinct
-        ]
+        earlier: Sequence[int | None] = (
+            [None] if before is None else self._reported(self._which(np.asarray(before)[None])[0], eps)
+        )
+        released = self._first if self._remap is None else self._remap.moved(self._first, eps)
+        labels = label(Reports(self._points[released], released))
+        rows = []
+        for one in distinct:
+            pmf = np.mean([self._pmf(int(one), at, eps) for at in earlier], axis=0)
+            rows.append(np.bincount(labels[labels >= 0], pmf[labels >= 0], minlength=count))
         return np.array(rows)[which.reshape(-1)]
 
     def _pmf(self, secret: int, before: int | None, eps: float) -> np.ndarray:
@@ -111,6 +126,13 @@ class OverPlaces:
             return self.method.pmf_of_one(secret, before, eps, self._tables)
         every = np.arange(len(self._first))[:, None]
         return self.method.pmf(np.array([secret]), every, eps, self._tables)
+
+    def _reported(self, released: int, eps: float) -> Sequence[int | None]:
+        """Return which distinct places are released as this one, each as likely; itself, if none is."""
+        if self._remap is None:
+            return [int(self._number[released])]
+        found = np.flatnonzero(self._number[self._remap.moved(self._first, eps)] == self._number[released])
+        return found.tolist() or [int(self._number[released])]
 
     def _which(self, reports: npt.ArrayLike) -> np.ndarray:
         """Return the numbers of released places, of several at one point the first."""

@@ -35,6 +35,13 @@ class ReportMap(Protocol):
         """Move reports, each with its epsilon, in place."""
 
 
+class PlaceMap(Protocol):
+    """A public map of reported places, such as `PlaceRemap`."""
+
+    def moved(self, which: np.ndarray, eps: float | np.ndarray) -> np.ndarray:
+        """Return the places that reported ones are moved to, each with its epsilon."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """The public map from a report to what is released of it, in the working CRS.

@@ -13,7 +13,8 @@ from geotracs.core.methods import Joint, Nearest, PlanarLaplace, Prior, Remap, T
 from geotracs.core.methods.base import Method
 from geotracs.core.methods.geo_ind import GeoInd
 from geotracs.core.methods.released import Release
-from geotracs.core.methods.remap import rung
+from geotracs.core.methods.remap_levels import rung
+from geotracs.core.methods.remap_tables import Check, Posterior, medians, tabulated
 from geotracs.core.places import Grid, Points
 from geotracs.core.randomness import public_stream
 from geotracs.errors import DomainError, InputError
@@ -179,6 +180,38 @@ def test_methods_without_a_density_are_refused():
         Remap(Silent(), SQUARE, 1.0)
     with pytest.raises(InputError, match="nearest reports places"):
         Remap(Nearest(), SQUARE, 1.0, places=Points(np.eye(2)))
+
+
+@pytest.mark.parametrize(("method", "region"), [(TracsC(), SQUARE), (Joint(), ELL)], ids=["square", "L"])
+def test_what_a_table_costs_is_bounded(method, region):
+    """The exact medians of other reports are better by no more than the table says, within three standard errors."""
+    eps = 2.0
+    remap = Remap(method, region, eps)
+    (table,) = remap.tables.values()
+    assert 0 < table.costs <= 0.01 * table.scale
+    assert remap.record["within"] == pytest.approx(table.costs / table.scale, rel=0.05)
+    secrets = np.asfortranarray(Prior(region).fresh(400))
+    reports = secrets.copy(order="F")
+    method.report(reports, np.array([0, len(reports)]), eps, region, public_stream(78))
+    crowd = region.spread(10_000)
+    likely = method.density(reports, crowd, eps, region).T
+    exact = medians(crowd, likely, 1e-3, 40)
+    moved = reports.copy(order="F")
+    table(moved)
+    away = [np.hypot(*(at[:, None] - crowd).transpose(2, 0, 1)) for at in (moved, exact)]
+    own, best = ((likely * d).sum(axis=1) / likely.sum(axis=1) for d in away)
+    more = own - best
+    assert more.mean() <= table.costs + 3 * more.std() / np.sqrt(len(more))
+    assert (more <= np.hypot(*(moved - exact).T) + 1e-9).all()  # wrong by d costs at most d
+
+
+def test_a_coarse_table_says_that_it_costs_more():
+    posterior = Posterior.of(Joint(), SQUARE, 6.0, Prior(SQUARE), 0.1, [None])
+    reports = SQUARE.spread(256)
+    low, high = np.zeros(2), np.ones(2)
+    coarse, fine = (tabulated(posterior, low, high, np.array([n, n])) for n in (2, 20))
+    check = Check.of(posterior, reports)
+    assert check.costs(coarse) > 5 * check.costs(fine)
 
 
 @pytest.mark.parametrize(("eps", "before", "most"), [(np.log(2), 577, 430), (np.log(4), 288, 210)])
