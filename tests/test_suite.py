@@ -71,6 +71,7 @@ TESTED_IN = {
     "core/methods/optimal": "core/methods/test_codebooks",
     "core/methods/over_places": "core/methods/test_density",
     "core/methods/released": "core/methods/test_density",
+    **{f"core/methods/remap_{name}": "core/methods/test_remap" for name in ("levels", "prior", "tables")},
     "core/methods/spaces": "core/methods/test_codebooks",
     **{f"core/optimum/{name}": "core/test_optimum" for name in (
         "bound", "cells", "checking", "constraints", "metric", "prices",
@@ -100,6 +101,7 @@ TESTED_IN = {
     "experiments/mechanisms": "test_experiments_mechanisms",
     **{f"experiments/{name}": "test_experiments_answers" for name in ("answers", "channels")},
     "experiments/poisoning": "answers/test_robust",
+    "experiments/tracking": "test_experiments_tracking",
     **{f"experiments/{name}": "test_experiments_synthesis" for name in ("ldptrace", "synthesis", "trips")},
     **{f"experiments/{name}": "test_experiments" for name in (
         "cities", "continuous", "discrete", "exact", "figures", "published", "report", "setups", "timing",

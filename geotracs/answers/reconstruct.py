@@ -40,7 +40,7 @@ def reconstruct(
     *,
     speed: float,
     stay: float = 0.3,
-    motion: str = AUTO,
+    motion: str = "auto",
     prior: Any = "release",
     weight: str | None = None,
     places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,

@@ -6,8 +6,9 @@
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import geopandas as gpd
 import numpy as np
@@ -32,7 +33,8 @@ FEW = 600
 """How many rows of methods that take long for each report."""
 
 
-class Case(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Case:
     """Tracks in a public region, and how fast people are."""
 
     name: str
