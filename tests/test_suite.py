@@ -74,7 +74,7 @@ TESTED_IN = {
     **{f"core/methods/remap_{name}": "core/methods/test_remap" for name in ("levels", "prior", "tables")},
     "core/methods/spaces": "core/methods/test_codebooks",
     **{f"core/optimum/{name}": "core/test_optimum" for name in (
-        "bound", "cells", "checking", "constraints", "metric", "prices",
+        "bound", "cells", "checking", "constraints", "kept", "metric", "prices",
     )},
     "core/methods/atp": "core/methods/test_place_methods",
     "core/methods/base": "core/methods/test_place_methods",

@@ -12,11 +12,16 @@ from geotracs.core.methods import expected_error, make
 from geotracs.core.optimum import check, lower_bound, on_globe, on_region
 from geotracs.core.optimum.cells import merge, of_belt, of_points, of_region
 from geotracs.core.optimum.constraints import Constraints, Tiles, excess
+from geotracs.core.optimum.kept import kept
 from geotracs.core.optimum.metric import Plane, Sphere
 from geotracs.errors import InputError
 
 SQUARE = shapely.box(0, 0, 1, 1)
 CORNER = shapely.Polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)])
+
+
+def two_places(eps):
+    return lower_bound(np.array([[0.0, 0.0], [1.0, 0.0]]), None, eps)
 
 
 def some_places(n, seed=0):
@@ -202,3 +207,13 @@ def test_bad_input():
     with pytest.raises(InputError, match="eps"):
         lower_bound(np.zeros((2, 2)), None, 0.0)
     assert len(of_points(np.zeros((5, 2)), None, Plane())) == 1
+
+
+def test_bounds_are_kept_on_disk_and_a_damaged_file_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("GEOTRACS_CACHE", str(tmp_path))
+    found = [kept(("two places",), lambda: two_places(1.0)), kept(("two places",), lambda: pytest.fail("it was kept"))]
+    for file in tmp_path.iterdir():
+        file.write_bytes(file.read_bytes()[:-9] + b"something")
+    found.append(kept(("two places",), lambda: two_places(1.0)))
+    assert len({one.error for one in found}) == 1
+    assert all(check(one) <= 0 for one in found)

@@ -29,6 +29,7 @@ from geotracs.core.budget import check_eps
 from geotracs.core.optimum.bound import Optimum, Problem, best, hull_of
 from geotracs.core.optimum.cells import Cells, of_belt, of_points, of_region
 from geotracs.core.optimum.checking import check
+from geotracs.core.optimum.kept import kept
 from geotracs.core.optimum.metric import Metric, Plane, Sphere
 from geotracs.errors import InputError
 
@@ -110,7 +111,10 @@ def on_globe(eps: float, south: float = -90.0, north: float = 90.0) -> Optimum:
     >>> round(on_globe(1e-9).error / 1e6)
     10
     """
-    return best(Problem(partial(of_belt, south=south, north=north), check_eps(eps), Sphere()))
+    eps = check_eps(eps)
+    return kept(
+        ("globe", eps, south, north), lambda: best(Problem(partial(of_belt, south=south, north=north), eps, Sphere()))
+    )
 
 
 @lru_cache(maxsize=KEPT)
@@ -124,7 +128,8 @@ def _over_points(
     allowed = None if anywhere else metric.embed(np.unique(xy, axis=0))
     if reports is not None:
         allowed = metric.embed(np.unique(np.frombuffer(reports).reshape(-1, 2), axis=0))
-    return best(Problem(lambda n: cells, eps, metric, allowed, hull))
+    question = ("points", points, weights, eps, reports, anywhere, sphere)
+    return kept(question, lambda: best(Problem(lambda n: cells, eps, metric, allowed, hull)))
 
 
 @lru_cache(maxsize=KEPT)
@@ -132,7 +137,8 @@ def _over_region(outline: bytes, eps: float, density: bytes | None, shape: tuple
     geometry = shapely.from_wkb(outline)
     table = None if density is None or shape is None else np.frombuffer(density).reshape(shape)
     cut = partial(of_region, geometry, density=table)
-    return best(Problem(cut, eps, Plane(), hull=geometry.convex_hull))
+    question = ("region", outline, eps, density, shape)
+    return kept(question, lambda: best(Problem(cut, eps, Plane(), hull=geometry.convex_hull)))
 
 
 __all__ = ["Cells", "Optimum", "check", "lower_bound", "on_globe", "on_region"]
