@@ -19,8 +19,10 @@ SKIPPED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [0, 2])
-@pytest.mark.parametrize(("where", "forbid"), [("by a mark", ""), *((where, "1") for where in SKIPPED)])
+@pytest.mark.parametrize(
+    ("where", "forbid", "processes"),
+    [("by a mark", "", 2), ("in a test", "1", 0), *((where, "1", 2) for where in SKIPPED)],
+)
 def test_a_skip_fails_the_run_if_asked_for(tmp_path, where, processes, forbid):
     (tmp_path / "test_skipped.py").write_text(SKIPPED[where])
     (tmp_path / "test_passed.py").write_text("def test_two():\n    pass\n")

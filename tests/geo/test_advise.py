@@ -63,7 +63,7 @@ def uniform(domain, n, seed=0):
 def test_expected_errors_are_those_measured_and_the_best_is_the_best(name):
     """Within 3% on uniform data; ten regions times two epsilons are the twenty cases for the best method."""
     domain = REGIONS[name]
-    frame = uniform(domain, 30_000)
+    frame = uniform(domain, 15_000)
     chosen = {"disc": ["tracs-d"], "globe": ["joint", "tracs-c"]}.get(name, METHODS)
     for eps in (2, 6):
         expected = advise(domain, eps, methods=chosen, optimum=name in WITH_OPTIMUM and eps == 2)

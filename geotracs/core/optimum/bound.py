@@ -149,6 +149,8 @@ class Coarse:
 
         One of side h makes the bound smaller by about h^2 / price, times the part that windows have in a constraint.
         """
+        if self.odds > MAX_ODDS and self.blur.all():
+            return 2 * self.blur
         least = max(float(prices.max()) * 1e-2, 1e-9 * float(self.distances.max()), 1e-300)
         positive = np.maximum(prices, least)
         windows = self.odds * ((prices > self.distances) @ self.cells.weights)
