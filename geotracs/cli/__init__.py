@@ -64,8 +64,9 @@ OPTIONS = {
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
-    "at", "bins", "cells", "crs", "data", "domain", "eps", "ledger", "level", "method", "motion", "n", "network", "of", "pairs", "person", "places",
-    "prior", "round_to", "seed", "speed", "stay", "unit", "weight", "when", "zones",
+    "at", "bins", "cells", "crs", "data", "domain", "eps", "ledger", "level", "method", "motion", "n", "network",
+    "of", "pairs", "person", "places", "prior", "round_to", "seed", "speed", "stay", "unit", "weight", "when",
+    "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")

@@ -45,8 +45,8 @@ class Ledger:
     Notes
     -----
     *What is charged.* The sum of what was spent on a person: epsilon for each location, or for each trajectory with
-    ``unit="trajectory"``. Sums are exact, in billionths of epsilon, rounded up. A person is a value of ``person``, or of
-    ``trajectory``; 7, 7.0 and "7" are the same.
+    ``unit="trajectory"``. Sums are exact, in billionths of epsilon, rounded up. A person is a value of ``person``, or
+    of ``trajectory``; 7, 7.0 and "7" are the same.
 
     *When.* Before the draw, in one transaction that is on disk before anything is drawn: all people of a release are
     charged, or none. Whenever a process is killed, what was charged is at least what was released. A release that
@@ -63,11 +63,11 @@ class Ledger:
       if parts of it had been seen. After that the key is erased.
 
     Anything else is another release and costs again: fresh randomness for the same data above all, since two reports of
-    one location tell more than one. A dask frame is charged when `perturb` is called, and is finished then: computing it
-    again costs nothing, calling `perturb` again does.
+    one location tell more than one. A dask frame is charged when `perturb` is called, and is finished then: computing
+    it again costs nothing, calling `perturb` again does.
 
-    *What the file holds.* Keyed hashes of labels (HMAC-SHA256), sums, the names of data, and when releases were charged.
-    No label, no location, no time of a row. The key of the hashes is in the file: whoever reads it can try labels, and
+    *What the file holds.* Keyed hashes of labels (HMAC-SHA256), sums, the names of data, when releases were charged. No
+    label, no location, no time of a row. The key of the hashes is in the file: whoever reads it can try labels, and
     can undo a release that is not finished yet. So keep it where the originals are. An older copy of the file forgets
     what was spent since.
 
@@ -85,6 +85,9 @@ class Ledger:
     >>> ledger.spent().loc["city", "people"]
     np.int64(3)
     """
+
+    _store: Store
+    _per: str
 
     @sealed
     def __init__(
@@ -155,8 +158,8 @@ class Ledger:
             raise InputError(f"`data` must be the name of the data, got {quoted(data)}.")
         due: dict[str, int] = {}
         for label, eps in people.items():
-            missing = pd.api.types.is_scalar(label) and pd.isna(label)
-            if missing or isinstance(eps, bool) or not isinstance(eps, Real) or not 0 < eps < float("inf"):
+            missing = pd.api.types.is_scalar(label) and bool(pd.isna(label))  # type: ignore[arg-type]  # it is one
+            if missing or isinstance(eps, bool) or not isinstance(eps, Real) or not 0 < float(eps) < float("inf"):
                 raise InputError("`people` must map labels to epsilons greater than 0; some are missing or are not.")
             due[text(label)] = due.get(text(label), 0) + billionths(float(eps))
         hashed = self._hashed(due, data)
@@ -246,7 +249,7 @@ class Ledger:
                 db.execute("UPDATE entries SET mark = NULL, bits = NULL WHERE id = ? AND bits IS NOT NULL", [entry])
         except GeotracsError:
             warn(
-                f"The release is complete and charged, but the ledger {str(self.path)!r} cannot be written any more: it "
+                f"The release is complete and charged, but the ledger {str(self.path)!r} cannot be written now: it "
                 "still holds the key of the release. Make it writable and make the same release again, which costs "
                 "nothing.",
                 PrivacyWarning,
