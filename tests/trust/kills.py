@@ -114,5 +114,5 @@ if __name__ == "__main__":
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         outcome = run(given.kills, Path(name), given.budget, seed=given.seed)
-    print(outcome)
+    print(outcome)  # noqa: T201
     raise SystemExit(bool(outcome["uncharged"] or outcome["over budget"]))

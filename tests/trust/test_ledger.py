@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import geopandas as gpd
 import numpy as np
@@ -21,7 +22,6 @@ from geotracs.release.request import Request
 from geotracs.trust import store
 from tests.conftest import TOKYO
 from tests.helpers import quiet
-from tests.trust import kills
 
 GIVEN = {"domain": TOKYO, "trajectory": "person", "time": "t", "keep": [], "data": "bus"}
 
@@ -133,7 +133,7 @@ class TestBudget:
     def test_a_change_is_asked_for_and_entered(self, people, path, ledger):
         with pytest.raises(InputError, match="has budget=100, not the one that is given; change it with set_budget"):
             Ledger(path, budget=99)
-        with pytest.raises(InputError, match="has per='person'.*make another ledger"):
+        with pytest.raises(InputError, match=r"has per='person'.*make another ledger"):
             Ledger(path, per="data")
         assert Ledger(path, budget=100).budget == Ledger(path).budget == 100
         perturb(people, 2, ledger)
@@ -153,6 +153,10 @@ class TestBudget:
         for wrong in ({"ann": 0}, {None: 1.0}, {"ann": np.nan}, {"ann": -1}, ["ann"]):
             with pytest.raises(InputError, match="`people` must map"):
                 ledger.charge(wrong, "paper")
+
+
+def killed(*arguments):
+    raise KeyboardInterrupt
 
 
 class TestTheSameDraw:
@@ -190,8 +194,8 @@ class TestTheSameDraw:
         given = (tmp_path / "in.parquet", tmp_path / "out.parquet", 2)
         with monkeypatch.context() as stopped:
             stopped.setattr(Ledger, "withdraw", lambda *a: None)  # as if killed
-            stopped.setattr("geotracs.io.replacing._replace_files", lambda *a: 1 / 0)
-            with pytest.raises(ZeroDivisionError):
+            stopped.setattr("geotracs.io.replacing._replace_files", killed)
+            with pytest.raises(KeyboardInterrupt):
                 quiet(geotracs.perturb_file, *given, batch_rows=rows, ledger=ledger, **GIVEN)
         assert not (tmp_path / "out.parquet").exists()
         assert ledger.entries()["finished"].tolist() == [False]
@@ -245,14 +249,10 @@ class TestTheSameDraw:
 
     def test_a_file_that_changes_while_it_is_read(self, people, ledger, tmp_path, monkeypatch):
         people.to_parquet(tmp_path / "in.parquet")
-        add = Meter.add
-        monkeypatch.setattr(
-            Meter, "add", lambda self, table, tracks: add(self, table, tracks) or tracks.xy.__imul__(1.0001)
-        )
         with pytest.raises(InputError, match="changed while it was read"):
             quiet(
                 geotracs.perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 2, batch_rows=3,
-                ledger=Changed(ledger), outside="clip", **GIVEN,
+                ledger=Changed(ledger, monkeypatch), outside="clip", **GIVEN,
             )  # fmt: skip
         assert spent(ledger) == (0, 0)
 
@@ -260,12 +260,14 @@ class TestTheSameDraw:
 class Changed:
     """A ledger during whose entry the file changes: later rows count as others."""
 
-    def __init__(self, ledger):
+    def __init__(self, ledger, monkeypatch):
         self._ledger, self.finish, self.withdraw = ledger, ledger.finish, ledger.withdraw
+        self._monkeypatch = monkeypatch
 
     def enter(self, *arguments):
         add = Meter.add
-        Meter.add = lambda self, table, tracks: add(self, table.assign(person="eve"), tracks)
+        other = lambda self, table, tracks: add(self, table.assign(person="eve"), tracks)  # noqa: E731
+        self._monkeypatch.setattr(Meter, "add", other)
         return self._ledger.enter(*arguments)
 
 
@@ -293,7 +295,7 @@ class TestDask:
         ddf = dask_geopandas.from_geopandas(people, npartitions=2).map_partitions(grow, meta=people.iloc[:0])
         private = quiet(ddf.tracs.perturb, 2, ledger=ledger, **GIVEN)
         more.append(0)
-        with pytest.raises(InputError, match="Partition . does not hold the rows that were charged"):
+        with pytest.raises(InputError, match=r"Partition . does not hold the rows that were charged"):
             private.compute(scheduler="sync")
 
 
@@ -347,6 +349,15 @@ class TestWhatItHolds:
             ledger.spent(["ann", None])
 
 
+def read_only(monkeypatch):
+    """Let SQLite open ledgers as on a disk that cannot be written."""
+
+    def connect(self):
+        return sqlite3.connect(f"{self.path.as_uri()}?mode=ro", isolation_level=None, uri=True)
+
+    monkeypatch.setattr(store.Store, "_connect", connect)
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -372,7 +383,7 @@ class TestBadInput:
         people.loc[[1, 6], "person"] = None
         people.to_parquet(tmp_path / "in.parquet")
         given = {**GIVEN, "trajectory": "trip", "person": "person", "ledger": ledger}
-        with pytest.raises(InputError, match="row.s. have no value in the column 'person'.*nobody can be charged"):
+        with pytest.raises(InputError, match=r"row.s. have no value in the column 'person'.*nobody can be charged"):
             quiet(geotracs.perturb_file, tmp_path / "in.parquet", tmp_path / "out.parquet", 2, batch_rows=rows, **given)
         assert ledger.entries().empty
         people.loc[[1, 6], "geometry"] = None  # who reports nothing is not charged
@@ -380,14 +391,14 @@ class TestBadInput:
         assert spent(ledger) == (8, 4)
 
     def test_no_ledger_there(self, path, tmp_path):
-        with pytest.raises(InputError, match="There is no ledger .*give `budget` to make one"):
+        with pytest.raises(InputError, match=r"There is no ledger .*give `budget` to make one"):
             Ledger(path)
         with pytest.raises(InputError, match="There is no folder"):
             Ledger(tmp_path / "none" / "ledger.db", budget=1)
         with pytest.raises(InputError, match="is not a file"):
             Ledger(tmp_path, budget=1)
         for wrong in ({"per": "week"}, {"timeout": -1}):
-            with pytest.raises(InputError, match="`per` must|`timeout` must"):
+            with pytest.raises(InputError, match=r"`per` must|`timeout` must"):
                 Ledger(path, budget=1, **wrong)
         assert not path.exists()
 
@@ -431,7 +442,7 @@ class TestBadInput:
         stored = bytearray(path.read_bytes())
         stored[4096:] = b"\xff" * (len(stored) - 4096)
         path.write_bytes(stored)
-        with pytest.raises(InputError, match="Nothing was changed in the ledger .* damaged"):
+        with pytest.raises(InputError, match=r"Nothing was changed in the ledger .* damaged"):
             perturb(people, 2, ledger)
 
     def test_locked_by_another_process(self, people, path, ledger):
@@ -449,24 +460,20 @@ class TestBadInput:
 
     def test_a_read_only_disk(self, people, path, ledger, monkeypatch):
         perturb(people, 2, ledger)
-        connect = sqlite3.connect
-        monkeypatch.setattr(
-            sqlite3, "connect", lambda uri, *a, **k: connect(uri.replace("mode=rw", "mode=ro"), *a, **k)
-        )
-        with pytest.raises(InputError, match="Nothing was changed.*read-only"):
+        read_only(monkeypatch)
+        with pytest.raises(InputError, match=r"Nothing was changed.*read-only"):
             perturb(people, 2, ledger)
         assert spent(Ledger(path)) == (10, 6)  # it can be read
 
     def test_a_disk_that_becomes_read_only_before_the_release_is_finished(self, people, path, ledger, monkeypatch):
-        reports, connect = Plan.reports, sqlite3.connect
+        reports = Plan.reports
 
         def then(*arguments, **options):
-            read_only = lambda uri, *a, **k: connect(uri.replace("mode=rw", "mode=ro"), *a, **k)  # noqa: E731
-            monkeypatch.setattr(sqlite3, "connect", read_only)
+            read_only(monkeypatch)
             return reports(*arguments, **options)
 
         monkeypatch.setattr(Plan, "reports", then)
-        with pytest.warns(PrivacyWarning, match="complete and charged.*still holds the key"):
+        with pytest.warns(PrivacyWarning, match=r"complete and charged.*still holds the key"):
             private = geotracs.perturb(people, 2, ledger=ledger, **GIVEN)
         monkeypatch.undo()
         again = perturb(people, 2, ledger)
@@ -501,9 +508,9 @@ def test_many_at_once_never_go_over(path):
 
 
 @pytest.mark.slow
-def test_kills_at_random_moments(tmp_path):
+def test_kills_at_random_moments():
     """In a process of its own, which has no threads that a fork would lose; see `kills`."""
-    code = f"import sys; from pathlib import Path; from tests.trust import kills; print(kills.run(10, Path({str(tmp_path)!r}), 60))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    command = [sys.executable, "-m", "tests.trust.kills", "--kills", "10", "--budget", "60"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=Path(geotracs.__file__).parents[1])
     assert run.returncode == 0, run.stderr
-    assert "'uncharged': 0, 'over budget': 0" in run.stdout, run.stdout + kills.__doc__
+    assert "'uncharged': 0, 'over budget': 0" in run.stdout
