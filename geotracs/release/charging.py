@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -15,28 +15,13 @@ import pandas as pd
 import geotracs.core.randomness as randomness
 import geotracs.geo.tracks as frames
 from geotracs.core.budget import billionths
-from geotracs.errors import InputError, quoted
-
-if TYPE_CHECKING:
-    from geotracs.release.plan import Plan
-    from geotracs.release.request import Request
+from geotracs.errors import InputError
+from geotracs.release.accounts import Accounts
+from geotracs.release.plan import Plan
+from geotracs.release.request import Request
 
 SIGN = 2**62
 """The stream of a key by which it is recognised; blocks of locations have smaller numbers."""
-
-
-@runtime_checkable
-class Accounts(Protocol):
-    """What a release asks of a ledger; `geotracs.Ledger` is one."""
-
-    def enter(self, data: str, people: dict[str, int], mark: bytes, bits: bytes | None) -> tuple[int, bytes | None]:
-        """Charge these people, in billionths of epsilon, unless this release was charged; see `geotracs.Ledger`."""
-
-    def finish(self, entry: int) -> None:
-        """Note that the release of an entry exists."""
-
-    def withdraw(self, entry: int, data: str, people: dict[str, int]) -> None:
-        """Give a charge back, because its release failed and left nothing behind."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +57,7 @@ class Rule:
     time: str | None
 
     @classmethod
-    def of(cls, request: "Request") -> "Rule":
+    def of(cls, request: Request) -> "Rule":
         """Return the rule of a request."""
         return cls(request.unit, request.eps, request.person, request.trajectory, request.time)
 
@@ -86,7 +71,6 @@ class Meter:
     Examples
     --------
     >>> import geotracs
-    >>> from geotracs.release.request import Request
     >>> city = geotracs.datasets.sample_city(people=2, seed=1)
     >>> meter = Meter(Rule.of(Request.of(0.1, unit="trajectory", trajectory="person")))
     >>> meter.add(city.tracks, frames.read(city.tracks, "person", grouped=False))
@@ -182,7 +166,7 @@ class Account:
         Engines that cut rows differently draw differently, so that theirs are different releases.
     """
 
-    def __init__(self, request: "Request", engine: str = "rows") -> None:
+    def __init__(self, request: Request, engine: str = "rows") -> None:
         self.request, self._engine = request, engine
         self._entry: int | None = None
         self._bill = Bill()
@@ -207,7 +191,7 @@ class Account:
         meter.add(table, tracks)
         return meter.bill()
 
-    def key(self, plan: "Plan", bill: Bill | None) -> randomness.Key:
+    def key(self, plan: Plan, bill: Bill | None) -> randomness.Key:
         """Charge what the bill says, and return the key of the draws."""
         fixed = self.request.rng is not None
         key = randomness.Key.fresh(randomness.source(self.request.rng))
@@ -254,7 +238,7 @@ class Account:
                 self.ledger.withdraw(self._entry, cast(str, self.request.data), self._bill.people)
             raise
 
-    def _mark(self, plan: "Plan", bill: Bill) -> bytes:
+    def _mark(self, plan: Plan, bill: Bill) -> bytes:
         """Return what recognises a release: the rows, and everything that decides what is drawn for them."""
         request, region = self.request, plan.region
         names = ("data", "unit", "fit", "weight", "outside", "centroid", "person", "trajectory", "time", "crs")
@@ -263,23 +247,6 @@ class Account:
         record = json.dumps([asked, plan.guarantee(None, None).to_attrs()], sort_keys=True, default=str)
         levels = np.asarray(plan.levels, dtype=np.float64).tobytes()
         return hashlib.sha256(b"\0".join([bill.digest, shape, levels, record.encode()])).digest()
-
-
-def check(ledger: Any, data: Any, person: Any, trajectory: Any) -> None:
-    """Raise unless a ledger can charge somebody for these arguments of `perturb`."""
-    if ledger is None:
-        for name, value in (("data", data), ("person", person)):
-            if value is not None:
-                raise InputError(f"`{name}` is for a ledger; give it with `ledger`.")
-        return
-    if isinstance(ledger, type) or not isinstance(ledger, Accounts):
-        raise InputError(f"`ledger` must be a geotracs.Ledger, got {type(ledger).__name__}.")
-    if not isinstance(data, str) or not data.strip() or len(data) > 200 or not data.isprintable():
-        raise InputError(f'`data` must name the data in the ledger, e.g. data="bus-2026", got {quoted(data)[:200]}.')
-    if person is None and trajectory is None:
-        raise InputError(
-            "`ledger` charges people: say which column tells them apart, with `person`, or with `trajectory`."
-        )
 
 
 def text(label: Any) -> str:

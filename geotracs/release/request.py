@@ -16,7 +16,7 @@ import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
 import geotracs.geo.remap as remaps
 import geotracs.geo.rounding as roundings
-import geotracs.release.charging as charging
+import geotracs.release.accounts as accounts
 from geotracs.core.notions import PURE
 from geotracs.errors import InputError, quoted
 
@@ -63,7 +63,7 @@ class Request:
     outside: str = "raise"
     keep: str | Sequence[str] | None = None
     embed: bool = False
-    ledger: charging.Accounts | None = None
+    ledger: accounts.Accounts | None = None
     data: str | None = None
     rng: int | np.random.Generator | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -152,7 +152,7 @@ class Request:
             raise InputError(f"The release would have two columns {self.place!r}; choose another name with `place`.")
 
     def _check_ledger(self) -> None:
-        charging.check(self.ledger, self.data, self.person, self.trajectory)
+        accounts.check(self.ledger, self.data, self.person, self.trajectory)
         if self.ledger is not None and self.recipe.privacy["kind"] != PURE:
             raise InputError(
                 f"A ledger adds up epsilons of local differential privacy; that of {self.method} is for locations "
