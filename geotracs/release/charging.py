@@ -149,11 +149,11 @@ def charges(
     table = pd.DataFrame({"person": people, "once": tracks, "eps": eps, "n": counts})
     due: dict[tuple[int, int], int] = {}
     if unit == "location":
-        for (person, amount), n in table.groupby(["person", "eps"])["n"].sum().items():
-            due[int(person), -1] = due.get((int(person), -1), 0) + int(amount) * int(n)
+        for person, amount, n in table.groupby(["person", "eps"], as_index=False)["n"].sum().to_numpy().tolist():
+            due[person, -1] = due.get((person, -1), 0) + amount * n
         return due
-    for (person, thing), amount in table.groupby(["person", "once"])["eps"].max().items():
-        due[int(person), int(thing)] = int(amount)
+    for person, thing, amount in table.groupby(["person", "once"], as_index=False)["eps"].max().to_numpy().tolist():
+        due[person, thing] = amount
     return due
 
 

@@ -288,8 +288,8 @@ class Ledger:
         found = {}
         for name, part in parts.items():
             each = part.groupby("person")["eps"].sum() / 1e9
-            known = {"people": len(each), "mean": each.mean()}
-            known |= {word: each.quantile(share) for word, share in QUANTILES.items()}
+            known: dict[str, float] = {"people": len(each), "mean": float(each.mean())}
+            known |= {word: float(each.quantile(share)) for word, share in QUANTILES.items()}
             found[name] = known | {"left": (left[each.index].min() if len(each) else budget) / 1e9}
         columns = ["people", "mean", *QUANTILES, "left"]
         result = pd.DataFrame.from_dict(found, orient="index", columns=columns).rename_axis("data")
