@@ -56,28 +56,33 @@ def work(folder, name, seed):
                 source = folder / f"{name}.parquet"
                 quiet(geotracs.perturb_file, source, out, EPS, ledger=ledger, progress=False, **rows, **GIVEN)
         except BudgetError:
-            time.sleep(0.01)
+            time.sleep(0.1)
 
 
-def check(folder, found):
-    """Send what the ledger says beside what was released."""
+def check(folder, known, found):
+    """Send what the ledger says, and the releases that were not known yet: their draws, and how many rows of whom."""
     ledger = quiet(geotracs.Ledger, folder / "ledger.db")
     # What was released is read first: a process that still runs may charge and release meanwhile.
-    released, draws = Counter(), set()
-    for path in sorted((folder / "out").glob("*.parquet")):
-        frame = quiet(geotracs.files.read, path)
-        draw = frame.geometry.to_wkb().sum()
-        if draw not in draws:
-            draws.add(draw)
-            released.update({label: EPS * n for label, n in frame["person"].value_counts().items()})
+    new = {}
+    for path in (folder / "out").glob("*.parquet"):
+        if path.name not in known:
+            frame = quiet(geotracs.files.read, path)
+            new[path.name] = hash(tuple(frame.geometry.to_wkb())), dict(frame["person"].value_counts())
     spent = {f"p{i}": ledger.spent(f"p{i}") for i in range(PEOPLE)}
-    begun = int((~ledger.entries()["finished"]).sum())
-    found.put((all(spent[p] >= released[p] for p in spent), max(spent.values()) <= ledger.budget, len(draws), begun))
+    found.put((new, spent, ledger.budget, int((~ledger.entries()["finished"]).sum())))
+
+
+def released(known):
+    """Add up what was released to whom; the same draw counts once."""
+    total = Counter()
+    for rows in dict(known.values()).values():
+        total.update({label: EPS * int(n) for label, n in rows.items()})
+    return total
 
 
 def run(kills, folder, budget, longest=0.15, seed=0):
     """Kill so many times; return how often either rule was broken, and what there was to see."""
-    choice, result = random.Random(seed), Counter()
+    choice, result, known = random.Random(seed), Counter(), {}
     (folder / "out").mkdir()
     begin(make, folder, budget).join()
     workers = {name: begin(work, folder, name, seed * 10**6 + i) for i, name in enumerate("ab")}
@@ -87,12 +92,15 @@ def run(kills, folder, budget, longest=0.15, seed=0):
         workers[name].kill()
         workers[name].join()
         found = FORK.Queue()
-        begin(check, folder, found)
-        charged, within, releases, begun = found.get(timeout=60)
-        result["uncharged"] += not charged
-        result["over budget"] += not within
+        begin(check, folder, set(known), found)
+        new, spent, budget, begun = found.get(timeout=60)
+        known |= new
+        total = released(known)
+        result["uncharged"] += any(spent[person] < total[person] for person in spent)
+        result["over budget"] += max(spent.values()) > budget
         result["left unfinished"] += begun > 0
-        result["releases"] = releases
+        result["releases"], result["draws"] = len(known), len(dict(known.values()))
+        result["spent"] = max(spent.values())
         workers[name] = begin(work, folder, name, seed * 10**6 + number + 2)
     for worker in workers.values():
         worker.kill()
