@@ -13,7 +13,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import geotracs.accessor as _accessor  # noqa: F401  (registers GeoDataFrame.tracs)
-from geotracs.errors import CRSError, DomainError, GeotracsError, GeotracsWarning, InputError, PrivacyWarning
+from geotracs.errors import (
+    BudgetError,
+    CRSError,
+    DomainError,
+    GeotracsError,
+    GeotracsWarning,
+    InputError,
+    PrivacyWarning,
+)
 
 if TYPE_CHECKING:
     from geotracs.answers.density import density
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
     from geotracs.io import datasets, files, loaders
     from geotracs.release.file import perturb_file
     from geotracs.release.frame import perturb
+    from geotracs.trust.ledger import Ledger
     from geotracs.utility import metrics
     from geotracs.utility.compare import compare, displacement
     from geotracs.utility.sweep import sweep
@@ -50,6 +59,7 @@ _MODULES = {
 """Modules that are known by shorter names, too: ``from geotracs.domains import Disc``..."""
 _FUNCTIONS = {
     "Guarantee": "geotracs.core.guarantee",
+    "Ledger": "geotracs.trust.ledger",
     "advise": "geotracs.geo.advise",
     "compare": "geotracs.utility.compare",
     "density": "geotracs.answers.density",
@@ -67,12 +77,14 @@ _FUNCTIONS = {
 """...and where the other public names come from."""
 
 __all__ = [
+    "BudgetError",
     "CRSError",
     "DomainError",
     "GeotracsError",
     "GeotracsWarning",
     "Guarantee",
     "InputError",
+    "Ledger",
     "PrivacyWarning",
     "advise",
     "compare",

@@ -29,6 +29,10 @@ class InputError(GeotracsError, ValueError):
     """A parameter or a frame cannot be used as it is; the message names the fix."""
 
 
+class BudgetError(InputError):
+    """A release would cost somebody more than the ledger allows; nothing was drawn and nobody was charged."""
+
+
 class DomainError(InputError):
     """The public region cannot be used, or locations lie outside it."""
 

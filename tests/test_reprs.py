@@ -79,6 +79,7 @@ OWN_REPRS = {
     "geotracs.core.mechanisms.window.Window",
     "geotracs.release.plan.Plan",
     "geotracs.release.request.Request",
+    "geotracs.trust.ledger.Ledger",
     "geotracs.core.randomness.Key",
 }
 """Classes with a `__repr__` or `__str__` of their own, each read by somebody: names, counts and epsilon only."""

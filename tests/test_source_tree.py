@@ -18,6 +18,7 @@ ORDER = [
     "release",
     "utility",
     "answers",
+    "trust",
     "views",
     "experiments",
     "accessor",

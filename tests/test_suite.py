@@ -95,6 +95,8 @@ TESTED_IN = {
     "io/formats/base": "io/formats/test_formats",
     "io/formats/guard": "io/test_troubles",
     "io/replacing": "io/test_siblings",
+    "release/charging": "trust/test_ledger",
+    "trust/store": "trust/test_ledger",
     "release/engine": "release/file/test_release",
     "release/plan": "release/test_steps",
     "release/file/__init__": "release/file/test_release",

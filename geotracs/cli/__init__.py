@@ -26,6 +26,7 @@ COMMANDS = {
     "lengths": "Estimate how far trips go, or how fast, from a release.",
     "reconstruct": "Estimate where everybody was, from a release and a speed, and to within how many metres.",
     "synthesize": "Make up trips with origins, destinations, lengths and times as a release is estimated to have them.",
+    "ledger": "Show how much epsilon people have spent, change the budget, or charge a release made elsewhere.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
     "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
@@ -38,7 +39,9 @@ ANSWERS = (
     "reconstruct",
     "synthesize",
 )
-"""...and in `geotracs.cli.answers`."""
+"""...in `geotracs.cli.answers`..."""
+TRUST = ("ledger",)
+"""...and in `geotracs.cli.trust`."""
 OPTIONS = {
     "`dst`": "OUT",
     "`src`": "IN",
@@ -49,6 +52,8 @@ OPTIONS = {
     "keep=[...]": "--keep",
     "keep=[]": "--keep none",
     "embed=True": "--embed",
+    "give `budget` to make one": "make one with geotracs ledger budget",
+    'data="bus-2026"': "--data bus-2026",
     "temporary=...": "--temporary FOLDER",
     "domain=(xmin, ymin, xmax, ymax)": "--domain xmin,ymin,xmax,ymax",
     "gdf.set_crs('EPSG:4326')": "--input-crs EPSG:4326",
@@ -59,8 +64,9 @@ OPTIONS = {
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
-    "at", "bins", "cells", "crs", "domain", "eps", "level", "method", "motion", "n", "network", "of", "pairs", "places",
-    "prior", "round_to", "seed", "speed", "stay", "unit", "weight", "when", "zones",
+    "at", "bins", "cells", "crs", "data", "domain", "eps", "ledger", "level", "method", "motion", "n", "network",
+    "of", "pairs", "person", "places", "prior", "round_to", "seed", "speed", "stay", "unit", "weight", "when",
+    "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")
@@ -108,7 +114,7 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = "answers" if name in ANSWERS else "commands"
+        module = "answers" if name in ANSWERS else "trust" if name in TRUST else "commands"
         return getattr(importlib.import_module(f"geotracs.cli.{module}"), f"{name}_command")
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:

@@ -22,6 +22,7 @@ from geotracs.io.datasets import sample_city
 from geotracs.release.file import perturb_file
 from geotracs.release.frame import perturb
 from geotracs.release.request import OUTSIDE
+from geotracs.trust.ledger import Ledger
 from geotracs.utility.compare import compare, metric_names
 from geotracs.views.maps import explore
 from geotracs.views.maps.explore import MAX_LOCATIONS, VIEWS
@@ -55,6 +56,7 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
 @click.option("--centroid", is_flag=True, help="Round to the centroid of a line or area.")
 @click.option("--trajectory", help="Column that says which trajectory a row belongs to.")
 @click.option("--time", help="Column that orders the rows of a trajectory.")
+@click.option("--person", help="Column that says whose row it is, for --ledger; if not given, --trajectory.")
 @click.option("--unit", type=click.Choice(UNITS), default="location", show_default=True, help="What eps is for.")
 @click.option("--allocation", default="even", show_default=True, help=_ALLOCATION)
 @click.option("--crs", help="Planar CRS to work in; chosen from the domain if not given.")
@@ -65,6 +67,8 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
 @click.option(
     "--embed", is_flag=True, help="Put the public layers into the record of OUT, for whoever estimates from it."
 )
+@click.option("--ledger", help="Ledger to charge before the draw: a file; see geotracs ledger.")
+@click.option("--data", help="How the ledger names the data, e.g. bus-2026.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
 @click.option("--seed", type=int, help="Reproducible draws, for tests and papers only: a seed undoes the privacy.")
 @click.option(
@@ -78,7 +82,7 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
 @input_options
 def perturb_command(
     source, target, eps, domain, prior, remap, remap_prior, round_to, allocation, keep, options, seed, allow_remote,
-    **arguments,
+    ledger, **arguments,
 ):  # fmt: skip
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
@@ -105,6 +109,7 @@ def perturb_command(
         round_to=read_places(round_to, allow_remote),
         allow_remote=allow_remote,
         keep={("all",): "all", ("none",): [], (): None}.get(keep, list(keep)),
+        ledger=None if ledger is None else Ledger(ledger),
         rng=seed,
         progress=sys.stderr.isatty(),
         **arguments,

@@ -4,6 +4,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import Any, cast
 
@@ -43,6 +44,17 @@ def check_eps(eps: Any) -> float:
             f"`eps` must be greater than 0 and less than {LARGEST:g}, got {number:g}. Typical values are 1 to 10."
         )
     return number
+
+
+def billionths(eps: float) -> int:
+    """Return an epsilon in whole billionths, rounded up, so that sums are exact and never too small.
+
+    It is that of the decimal number that the user typed: ten times 0.1 is 1.
+
+    >>> billionths(0.1), billionths(1 / 3)
+    (100000000, 333333334)
+    """
+    return math.ceil(Decimal(repr(float(eps))).scaleb(9))
 
 
 def check_share(share: float, name: str) -> float:

@@ -62,6 +62,11 @@ def source(rng: int | np.random.Generator | None = None) -> Source:
     return chosen
 
 
+def fresh_bits() -> bytes:
+    """Return 256 bits from the operating system, for the `Key` of a release that is kept until it is finished."""
+    return secrets.token_bytes(KEY_BYTES)
+
+
 def check(rng: int | np.random.Generator | None) -> None:
     """Raise unless this is an ``rng`` argument."""
     seed = isinstance(rng, Integral) and not isinstance(rng, bool) and rng >= 0

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 from typing import Any, cast
 
 import dask
@@ -21,6 +22,7 @@ from geotracs.core.budget import LARGEST, STEPS, Levels, round_down
 from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.originals import Originals, coordinates, evenly, some_coordinates
 from geotracs.geo.region import Region
+from geotracs.release.charging import Account, Bill, Meter, Rule
 from geotracs.release.file.counts import keys
 from geotracs.release.request import Request
 
@@ -65,6 +67,9 @@ def perturb(
     have so many digits that they may be those of the locations, which the spatial partitions of the frame, if they
     are known, say without a pass. A column of epsilons is read at once, too, to raise for invalid values.
 
+    With a ``ledger`` all partitions are read at once, and charged by this call. A partition that is not the same when
+    it is computed raises.
+
     The call draws one key. It lives in the graph of the frame, so whoever has the graph, or can read the memory of the
     scheduler and the workers, can undo the perturbation. It is never shown.
     """
@@ -89,16 +94,58 @@ def release(
     some = some_rows(ddf) if some is None else some
     own = _budgets(ddf, request)
     plan = plans.make(request, some, data=_originals(ddf, some), lengths=np.array([1]), budgets=own)
-    key = randomness.Key.fresh(randomness.source(request.rng))
     trajectory, together = request.trajectory, plan.recipe.sequential or request.unit == "trajectory"
     # Lines are whole by themselves, and points without a trajectory raise when they are read.
     if together and trajectory is not None and trajectory != whole:
         ddf = bring_together(ddf, trajectory, shuffle, plan.recipe.name)
-    return _released(ddf, plan, key, together)
+    account = Account(request, "partitions")
+    bills = _bills(ddf, request)
+    key = account.key(plan, None if bills is None else sum(bills, start=Bill()))
+    account.finish()  # the frame is one release from now on, whenever it is computed
+    charged = None if bills is None else Charged(Rule.of(request), [bill.digest for bill in bills])
+    return _released(ddf, plan, key, together, charged)
+
+
+@dataclass(frozen=True, repr=False)
+class Charged:
+    """What a ledger was charged for: the digests of all partitions."""
+
+    rule: Rule
+    digests: list[bytes]
+
+    def check(self, part: gpd.GeoDataFrame, number: int) -> None:
+        """Raise if a partition is not the one that was charged."""
+        if _bill(part, self.rule).digest != self.digests[number]:
+            raise InputError(
+                f"Partition {number} does not hold the rows that were charged to the ledger, so that it is not "
+                "released; read it from files, or call perturb again."
+            )
+
+
+def _bills(ddf: dask_geopandas.GeoDataFrame, request: Request) -> list[Bill] | None:
+    """Return what each partition costs; None without a ledger."""
+    meter = Account(request).meter()
+    if meter is None:
+        return None
+    frames.check_columns(ddf._meta, meter.columns)
+    work, rule = dask.delayed(_bill, pure=False), Rule.of(request)
+    return list(dask.compute(*[work(part, rule) for part in ddf.to_delayed()]))
+
+
+@sealed
+def _bill(part: gpd.GeoDataFrame, rule: Rule) -> Bill:
+    """Return what a partition costs."""
+    meter = Meter(rule)
+    meter.add(part, frames.read(part, rule.trajectory, rule.time, grouped=False))
+    return meter.bill()
 
 
 def _released(
-    ddf: dask_geopandas.GeoDataFrame, plan: plans.Plan, key: randomness.Key, together: bool
+    ddf: dask_geopandas.GeoDataFrame,
+    plan: plans.Plan,
+    key: randomness.Key,
+    together: bool,
+    charged: Charged | None,
 ) -> dask_geopandas.GeoDataFrame:
     """Return the lazy release: a task for each partition."""
     meta, record = ddf._meta, {"tracs": plan.guarantee(None, None).to_attrs()}
@@ -111,7 +158,7 @@ def _released(
     columns = [*meta.columns]
     # The key goes into each task, not into a task of its own, whose result a worker could write to its disk.
     released = [
-        work(part, shared, key, number, columns, together, record, dask_key_name=f"{label}-{number}")
+        work(part, shared, key, number, columns, together, record, charged, dask_key_name=f"{label}-{number}")
         for number, part in enumerate(parts)
     ]
     private = clear_known_categories(plan.apply(meta, plan.read(meta), key))
@@ -288,6 +335,7 @@ def _partition(
     columns: list[str],
     together: bool,
     record: dict[str, Any],
+    charged: Charged | None,
 ) -> gpd.GeoDataFrame:
     """Return the release of one partition: the same whenever it is computed."""
     if list(part.columns) != columns:
@@ -298,6 +346,8 @@ def _partition(
     frames.check(part, f"partition {number}")
     if part.crs != cast(Region, plan.region).data_crs:
         raise InputError(f"Partition {number} is in another CRS than the frame says; use to_crs on it first.")
+    if charged is not None:
+        charged.check(part, number)
     tracks = plan.read(part)
     if together and plan.trajectory is None and len(tracks.xy) and not tracks.are_lines:
         raise InputError(

@@ -6,7 +6,6 @@ from typing import Any
 import geopandas as gpd
 import numpy as np
 
-import geotracs.core.randomness as randomness
 import geotracs.geo.tracks as frames
 import geotracs.release.blocks as blocks
 import geotracs.release.budgets as budgets
@@ -14,6 +13,7 @@ import geotracs.release.plan as plans
 from geotracs.core.digest import Digest
 from geotracs.errors import sealed
 from geotracs.geo.originals import Originals
+from geotracs.release.charging import Account
 from geotracs.release.request import Request
 
 
@@ -30,6 +30,7 @@ def perturb(
     remap: Any = False,
     trajectory: str | None = None,
     time: str | None = None,
+    person: str | None = None,
     unit: str = "location",
     allocation: str | Sequence[float] = "even",
     round_to: Any = None,
@@ -40,6 +41,8 @@ def perturb(
     outside: str = "raise",
     keep: str | Sequence[str] | None = None,
     embed: bool = False,
+    ledger: Any = None,
+    data: str | None = None,
     rng: int | np.random.Generator | None = None,
     workers: int | None = None,
     progress: bool = False,
@@ -90,6 +93,8 @@ def perturb(
     trajectory, time : str, optional
         Column that says which trajectory a row belongs to, and column that orders its rows. Without ``trajectory``
         all points are one trajectory, and each line is one. Rows with equal times stay in row order.
+    person : str, optional
+        Column that says whose row it is, for ``ledger``; by default each label of ``trajectory`` is a person.
     unit : {"location", "trajectory"}
         Whether ``eps`` is for each location, or shared over the locations of each trajectory.
     allocation : {"even", "ends", "water-filling"} or sequence of float
@@ -120,6 +125,11 @@ def perturb(
     embed : bool
         Whether the record holds the public layers themselves (region, prior, places), so that whoever reads the release
         can estimate from it without them; otherwise it recognises them, and they are given again.
+    ledger : Ledger, optional
+        Charges every person for this release before anything is drawn, and raises a `BudgetError` if that would be
+        too much for somebody; see `geotracs.Ledger`.
+    data : str, optional
+        How the ledger names the data, e.g. "bus-2026"; given with ``ledger``.
     rng : None, int or numpy Generator
         None, the default, is ChaCha20 keyed by the operating system. Anything else warns: for tests and papers.
     workers : int, optional
@@ -157,19 +167,28 @@ def perturb(
 
 
 def release(
-    gdf: gpd.GeoDataFrame, request: Request, *, workers: int | None = None, progress: bool = False
+    gdf: gpd.GeoDataFrame,
+    request: Request,
+    *,
+    workers: int | None = None,
+    progress: bool = False,
+    account: Account | None = None,
 ) -> gpd.GeoDataFrame:
-    """Return the release of a frame; see `perturb`."""
+    """Return the release of a frame; see `perturb`. Whoever gives an ``account`` finishes it."""
     blocks.check_workers(workers)
     tracks = frames.read(gdf, request.trajectory, request.time, grouped=False)
     frames.check_columns(gdf, [] if request.budget_column is None else [request.budget_column])
     own = budgets.of_tracks(request, gdf, tracks)
     plan = plans.make(request, gdf, data=Originals.of(gdf.geometry), lengths=tracks.lengths, budgets=own)
     plan.prepare(progress)
-    key = randomness.Key.fresh(randomness.source(request.rng))
+    opened = account or Account(request)
+    key = opened.key(plan, opened.bill_of(gdf, tracks))
     longest = int(tracks.lengths.max(initial=0))
     tracks = tracks.grouped() if plan.recipe.sequential else tracks
-    xy, added, _ = plan.reports(tracks, key, own=plan.own(gdf, tracks), progress=progress, workers=workers)
-    private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
+    with opened.or_withdraw():
+        xy, added, _ = plan.reports(tracks, key, own=plan.own(gdf, tracks), progress=progress, workers=workers)
+        private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
     private.attrs = {"tracs": plan.guarantee(len(xy), longest, Digest.of(xy)).to_attrs()}
+    if account is None:
+        opened.finish()
     return private

@@ -338,7 +338,7 @@ def _setting(request: Request, data: Originals, lengths: np.ndarray, budgets: bu
     levels = _levels(request, lengths) if budgets is None else budgets.levels.values
     more = request.unit == "trajectory"  # not all lengths may be known
     remap = prepare_remap(request.remap, recipe, region, rounding, levels, data, more=more)
-    asked = replace(request, rng=None)  # whoever knows rng knows the secrets
+    asked = replace(request, rng=None, ledger=None, data=None, person=None)  # whoever knows rng knows the secrets
     return steps.Setting(asked, recipe, region, rounding, remap)
 
 

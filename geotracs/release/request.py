@@ -16,6 +16,8 @@ import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
 import geotracs.geo.remap as remaps
 import geotracs.geo.rounding as roundings
+import geotracs.release.accounts as accounts
+from geotracs.core.notions import PURE
 from geotracs.errors import InputError, quoted
 
 OUTSIDE = ("raise", "clip")
@@ -50,6 +52,7 @@ class Request:
     remap: Any = False
     trajectory: str | None = None
     time: str | None = None
+    person: str | None = None
     unit: str = "location"
     allocation: str | Sequence[float] = "even"
     round_to: Any = None
@@ -60,6 +63,8 @@ class Request:
     outside: str = "raise"
     keep: str | Sequence[str] | None = None
     embed: bool = False
+    ledger: accounts.Accounts | None = None
+    data: str | None = None
     rng: int | np.random.Generator | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -92,6 +97,7 @@ class Request:
         if self.crs is not None:
             crs_.parse_planar(self.crs)
         self._check_places()
+        self._check_ledger()
         randomness.check(self.rng)
 
     def __repr__(self) -> str:
@@ -144,6 +150,14 @@ class Request:
             raise InputError(f"`place` must be the name of a column, got {type(self.place).__name__}.")
         if self.place in self.join:
             raise InputError(f"The release would have two columns {self.place!r}; choose another name with `place`.")
+
+    def _check_ledger(self) -> None:
+        accounts.check(self.ledger, self.data, self.person, self.trajectory)
+        if self.ledger is not None and self.recipe.privacy["kind"] != PURE:
+            raise InputError(
+                f"A ledger adds up epsilons of local differential privacy; that of {self.method} is for locations "
+                "within its radius only, and cannot be added. Choose another method."
+            )
 
     def _become(self, **values: Any) -> None:
         """Put arguments into their plain form, while the request is made."""

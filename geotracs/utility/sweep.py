@@ -145,6 +145,8 @@ def _variants(eps: float, methods: Any, arguments: dict[str, Any]) -> dict[str, 
     """Return the request of each label."""
     if "method" in arguments:
         raise InputError('`method` is for one release; give `methods`, e.g. methods=["tracs-c"].')
+    if "ledger" in arguments:
+        raise InputError("`ledger` is for one release; a sweep tries many, and none of them may leave your hands.")
     if isinstance(methods, str):
         methods = [methods]
     if not isinstance(methods, Mapping):

@@ -13,7 +13,6 @@ import geopandas as gpd
 import numpy as np
 import pyproj
 
-import geotracs.core.randomness as randomness
 import geotracs.geo.tracks as frames
 import geotracs.io.files as files
 import geotracs.io.siblings as siblings
@@ -28,9 +27,10 @@ from geotracs.io.progress import bar
 from geotracs.io.streams import Source, Stream
 from geotracs.io.troubles import described, told
 from geotracs.release.budgets import differ
+from geotracs.release.charging import Account
 from geotracs.release.file.release import Release
 from geotracs.release.file.sorting import sort_out_of_core
-from geotracs.release.file.survey import Survey
+from geotracs.release.file.survey import Survey, bill
 from geotracs.release.frame import release as release_frame
 from geotracs.release.request import Request
 
@@ -127,6 +127,7 @@ def perturb_file(
     _check_apart(original, Path(dst))
     dst = files.check_free(dst, overwrite=overwrite, folder=os.path.isdir(original))
     request = Request.of(eps, method, keep=keep, rng=rng, **arguments)
+    account = Account(request)
     reading = {"layer": layer, "x": x, "y": y, "crs": input_crs, "allow_remote": allow_remote}
     source = files.open_source(src, progress=progress, **reading)
     if not sort:
@@ -134,15 +135,21 @@ def perturb_file(
     if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
         frame = files.read(src, **reading)
         with told(src, "perturbed"):
-            private = release_frame(frame, request, workers=workers, progress=bool(progress))
+            private = release_frame(frame, request, workers=workers, progress=bool(progress), account=account)
         files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas)
+        account.finish()
         return private.tracs.guarantee
     with (
+        account.or_withdraw(),
         files.complete(dst) as unfinished,
         source.reading(),
         _sorted(source, request, temporary or original.parent, batch_rows or BATCH, progress, sort=sort) as source,
     ):
-        return _stream(source, unfinished, request, batch_rows or BATCH, quote_formulas, workers, progress)
+        account.drafted(unfinished.parent)
+        promised = _stream(source, unfinished, account, batch_rows or BATCH, quote_formulas, workers, progress)
+        account.keep()
+    account.finish()
+    return promised
 
 
 @contextmanager
@@ -179,7 +186,7 @@ def _sample(source: Source, request: Request) -> gpd.GeoDataFrame:
     """Return the first rows, which have the columns that are asked for."""
     sample = source.frame(next(source.tables(SAMPLE)))
     frames.check(sample)
-    columns = (request.trajectory, request.time, request.budget_column)
+    columns = (request.trajectory, request.time, request.budget_column, request.person)
     frames.check_columns(sample, [name for name in columns if name is not None])
     return sample
 
@@ -187,12 +194,13 @@ def _sample(source: Source, request: Request) -> gpd.GeoDataFrame:
 def _stream(
     source: Source,
     target: Path,
-    request: Request,
+    account: Account,
     rows: int,
     quote_formulas: bool,
     workers: int | None,
     progress: bool | None,
 ) -> Guarantee:
+    request = account.request
     sample = _sample(source, request)
     data = _originals(source, sample, request.domain, rows)
     survey = Survey.of(source, request, rows, progress) if request.unit == "trajectory" or differ(request) else None
@@ -205,10 +213,10 @@ def _stream(
         budgets=None if survey is None else survey.budgets(),
     )
     plan.prepare(progress)
-    key = randomness.Key.fresh(randomness.source(request.rng))
+    key = account.key(plan, bill(source, account.meter(), request, rows, progress))
     lines = bool(sample.geom_type.eq("LineString").any())
     with bar(source.rows, progress, " rows") as advance:
-        release = Release(source, plan, key, rows, lines, counted, workers, advance)
+        release = Release(source, plan, key, rows, lines, counted, workers, advance, account)
         with closing(release.tables()) as tables:  # so that reading has ended when sorted rows are removed
             stream = Stream(release.layout, tables, release.summary)
             files.write_stream(stream, target, quote_formulas=quote_formulas)

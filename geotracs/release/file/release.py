@@ -20,6 +20,7 @@ from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
 from geotracs.io.streams import Layout, Source, Summary
 from geotracs.io.troubles import told
+from geotracs.release.charging import Account, Meter
 from geotracs.release.file.counts import Counts, keys
 from geotracs.release.plan import Plan
 
@@ -39,6 +40,8 @@ class Release:
         How many locations each trajectory has, if they share epsilon.
     advance : callable
         Told how many rows are done.
+    account : Account
+        Where the release is charged: its rows must be those that are drawn.
     """
 
     def __init__(
@@ -51,9 +54,11 @@ class Release:
         counted: Counts | None,
         workers: int | None,
         advance: Callable[[int], Any],
+        account: Account,
     ) -> None:
         self._source, self._plan, self._key, self._batch = source, plan, key, rows
         self._counted, self._workers, self._advance = counted, workers, advance
+        self._account, self._meter = account, account.meter()
         self._seen, self._longest = Counts(), 0
         # Whether the order of the rows of a trajectory matters, and the key of the last one that was seen.
         self._along = plan.recipe.sequential or not (plan.budgets is None or plan.budgets.allocation.even)
@@ -68,6 +73,7 @@ class Release:
     def tables(self) -> Generator[pa.Table]:
         """Return the release, a table at a time."""
         columns = [*self.layout.schema.names, self._plan.trajectory, self._plan.time]
+        columns += [] if self._meter is None else self._meter.columns
         waiting, enough = None, 0
         for table, last in _with_last(self._source.tables(self._batch, columns)):
             waiting = table if waiting is None else pa.concat_tables([waiting, table])
@@ -90,6 +96,7 @@ class Release:
             raise InputError(
                 "The file changed while it was read: trajectories are not as long as they were. Try again."
             )
+        self._account.check_same(self._meter)
 
     def guarantee(self) -> Guarantee:
         """Return what was promised."""
@@ -141,6 +148,8 @@ class Release:
         self, table: pa.Table, tracks: frames.Tracks, parts: list[blocks.Block], continues: bool
     ) -> pa.Table:
         """Return the release of complete blocks."""
+        if self._meter is not None:
+            self._meter.add(named(self._source, table, self._meter), tracks)
         labels = keys_of(tracks, table, self._plan.trajectory)
         lengths, earlier, own = None, None, None
         if self._plan.budgets is not None and self._plan.budgets.column is not None:
@@ -220,6 +229,12 @@ def read(
         return frames.read_points(frame, *points, trajectory, time)
     shapes = gpd.GeoSeries(wkb.geometries(table[source.geometry]), index=frame.index, crs=source.crs)
     return frames.read(gpd.GeoDataFrame(frame, geometry=shapes), trajectory, time, grouped=False)
+
+
+def named(source: Source, table: pa.Table, meter: Meter) -> pd.DataFrame:
+    """Return the columns of a table that say whom its rows are charged to."""
+    with told(source.path, "read"):
+        return table.select(meter.columns).to_pandas()
 
 
 def keys_of(tracks: frames.Tracks, table: pa.Table, trajectory: str | None) -> np.ndarray | None:

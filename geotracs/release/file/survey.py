@@ -7,8 +7,9 @@ from geotracs.core.budget import LARGEST, Levels
 from geotracs.geo.tracks import Tracks
 from geotracs.io.progress import bar
 from geotracs.io.streams import Source
+from geotracs.release.charging import Bill, Meter
 from geotracs.release.file.counts import Counts
-from geotracs.release.file.release import keys_of, read
+from geotracs.release.file.release import keys_of, named, read
 from geotracs.release.request import Request
 
 
@@ -71,3 +72,17 @@ class Survey:
         if self._request.unit == "location":
             self._levels += Levels.of(own)
             self._sums.add(labels, own if tracks.counts is None else own * tracks.counts[right])
+
+
+def bill(source: Source, meter: Meter | None, request: Request, rows: int, progress: bool | None = None) -> Bill | None:
+    """Go through a file and return what its release costs each person; None without a ledger."""
+    if meter is None:
+        return None
+    first, columns = 0, [source.geometry, request.time, *meter.columns]
+    with bar(source.rows, progress, " rows", "Charging") as advance:
+        for table in source.tables(rows, columns):
+            tracks = read(source, table, request.trajectory, request.time, first=first)
+            meter.add(named(source, table, meter), tracks)
+            first += len(table)
+            advance(len(table))
+    return meter.bill()

@@ -1,0 +1,294 @@
+"""What a release costs each person, and the entry in a ledger that is made before anything is drawn."""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+import geotracs.core.randomness as randomness
+import geotracs.geo.tracks as frames
+from geotracs.core.budget import billionths
+from geotracs.errors import InputError
+from geotracs.release.accounts import Accounts
+from geotracs.release.plan import Plan
+from geotracs.release.request import Request
+
+SIGN = 2**62
+"""The stream of a key by which it is recognised; blocks of locations have smaller numbers."""
+
+
+@dataclass(frozen=True, repr=False)
+class Bill:
+    """What a release, or a part of it, costs each person.
+
+    Attributes
+    ----------
+    people : dict
+        Billionths of epsilon by label.
+    digest : bytes
+        Recognises the rows: their locations, labels, times and epsilons, in their order.
+    """
+
+    people: dict[str, int] = field(default_factory=dict)
+    digest: bytes = b""
+
+    def __add__(self, other: "Bill") -> "Bill":
+        people = dict(self.people)
+        for label, eps in other.people.items():
+            people[label] = people.get(label, 0) + eps
+        return Bill(people, hashlib.sha256(self.digest + other.digest).digest())
+
+
+@dataclass(frozen=True, repr=False)
+class Rule:
+    """What of a request decides who is charged how much: the unit, epsilon or its column, and the columns."""
+
+    unit: str
+    eps: float | str
+    person: str | None
+    trajectory: str | None
+    time: str | None
+
+    @classmethod
+    def of(cls, request: Request) -> "Rule":
+        """Return the rule of a request."""
+        return cls(request.unit, request.eps, request.person, request.trajectory, request.time)
+
+
+class Meter:
+    """Counts what the rows of a release cost each person, however they are cut into pieces.
+
+    A person is charged what composition says: for ``unit="location"`` the sum over all locations, for
+    ``unit="trajectory"`` the epsilon of each trajectory in which the person has a row. `charges` is the rule.
+
+    Examples
+    --------
+    >>> import geotracs
+    >>> city = geotracs.datasets.sample_city(people=2, seed=1)
+    >>> meter = Meter(Rule.of(Request.of(0.1, unit="trajectory", trajectory="person")))
+    >>> meter.add(city.tracks, frames.read(city.tracks, "person", grouped=False))
+    >>> sorted(meter.bill().people.values())
+    [100000000, 100000000]
+    """
+
+    def __init__(self, rule: Rule) -> None:
+        self._unit, self._trajectory = rule.unit, rule.trajectory
+        self._person = rule.trajectory if rule.person is None else rule.person
+        self._column = rule.eps if isinstance(rule.eps, str) else None
+        self._eps = 0 if isinstance(rule.eps, str) else billionths(rule.eps)
+        self._people: dict[str, int] = {}
+        self._tracks: dict[str, int] = {}
+        self._rows = 0
+        self._due: dict[tuple[int, int], int] = {}
+        self._hashes = {name: hashlib.sha256() for name in ("present", "xy", "people", "tracks", "n", "t", "eps")}
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are needed, besides the locations and their times."""
+        named = (self._trajectory, self._person, self._column)
+        return list(dict.fromkeys(name for name in named if name is not None))
+
+    def add(self, table: pd.DataFrame, tracks: frames.Tracks) -> None:
+        """Count rows; their locations are in the order of the rows."""
+        rows = table.iloc[np.flatnonzero(tracks.present)]
+        people = _numbers(rows[cast(str, self._person)], self._people, cast(str, self._person))
+        own = np.arange(self._rows, self._rows + len(rows))  # lines are a trajectory each
+        if self._trajectory is not None:
+            own = _numbers(rows[self._trajectory], self._tracks, self._trajectory, exact)
+        counts = np.ones(len(rows), dtype=np.int64) if tracks.counts is None else tracks.counts
+        eps = np.full(len(rows), self._eps) if self._column is None else _epsilons(rows[self._column])
+        self._rows += len(rows)
+        for (person, once), amount in charges(self._unit, people, own, eps, counts).items():
+            before = self._due.get((person, once), 0)
+            self._due[person, once] = before + amount if once < 0 else max(before, amount)
+        times = np.empty(0) if tracks.times is None else tracks.times
+        parts = (tracks.present, np.ascontiguousarray(tracks.xy), people, own, counts, times, eps)
+        for digest, part in zip(self._hashes.values(), parts, strict=True):
+            digest.update(part.tobytes())
+
+    def bill(self) -> Bill:
+        """Return what all rows cost."""
+        due = [0] * len(self._people)
+        for (person, _), amount in self._due.items():
+            due[person] += amount
+        labels = json.dumps([list(self._people), list(self._tracks)]).encode()
+        digest = hashlib.sha256(b"".join(one.digest() for one in self._hashes.values()) + labels).digest()
+        return Bill(dict(zip(self._people, due, strict=True)), digest)
+
+
+def charges(
+    unit: str, people: np.ndarray, tracks: np.ndarray, eps: np.ndarray, counts: np.ndarray
+) -> dict[tuple[int, int], int]:
+    """Return what rows cost, in billionths: by person and, where epsilon is spent once for something, by that.
+
+    A unit that spends for each location adds up, with -1 for a thing; any other spends once for each thing, so that
+    its number is the key. This is the one place that knows what a unit costs.
+
+    Parameters
+    ----------
+    people, tracks : array of int
+        The person and the trajectory of each row.
+    eps, counts : array of int
+        The epsilon of each row in billionths, and how many locations it holds.
+
+    Examples
+    --------
+    >>> rows = np.array([0, 0, 1]), np.array([5, 5, 6]), np.array([2, 2, 2]), np.array([1, 1, 1])
+    >>> charges("location", *rows)
+    {(0, -1): 4, (1, -1): 2}
+    >>> charges("trajectory", *rows)
+    {(0, 5): 2, (1, 6): 2}
+    """
+    table = pd.DataFrame({"person": people, "once": tracks, "eps": eps, "n": counts})
+    due: dict[tuple[int, int], int] = {}
+    if unit == "location":
+        for person, amount, n in table.groupby(["person", "eps"], as_index=False)["n"].sum().to_numpy().tolist():
+            due[person, -1] = due.get((person, -1), 0) + amount * n
+        return due
+    for person, thing, amount in table.groupby(["person", "once"], as_index=False)["eps"].max().to_numpy().tolist():
+        due[person, thing] = amount
+    return due
+
+
+class Account:
+    """The entry of one release in the ledger of its request; does nothing without a ledger.
+
+    Parameters
+    ----------
+    engine : str
+        Engines that cut rows differently draw differently, so that theirs are different releases.
+    """
+
+    def __init__(self, request: Request, engine: str = "rows") -> None:
+        self.request, self._engine = request, engine
+        self._entry: int | None = None
+        self._bill = Bill()
+        self._draft: Path | None = None
+        self._kept = False
+
+    @property
+    def ledger(self) -> Accounts | None:
+        """The ledger, if there is one."""
+        return self.request.ledger
+
+    def meter(self) -> Meter | None:
+        """Return what counts the rows, if there is a ledger."""
+        return None if self.ledger is None else Meter(Rule.of(self.request))
+
+    def bill_of(self, table: pd.DataFrame, tracks: frames.Tracks) -> Bill | None:
+        """Return what a whole frame costs, if there is a ledger."""
+        meter = self.meter()
+        if meter is None:
+            return None
+        frames.check_columns(table, meter.columns)
+        meter.add(table, tracks)
+        return meter.bill()
+
+    def key(self, plan: Plan, bill: Bill | None) -> randomness.Key:
+        """Charge what the bill says, and return the key of the draws."""
+        fixed = self.request.rng is not None
+        key = randomness.Key.fresh(randomness.source(self.request.rng))
+        if self.ledger is None or bill is None:
+            return key
+        mark = self._mark(plan, bill)
+        if fixed:
+            # Were the same seed used for other rows, two releases would share their draws, and the difference of
+            # their reports would be that of the locations: sums of epsilons hold for independent draws only.
+            key = key.part(0, np.frombuffer(mark, np.uint8))
+            mark = hashlib.sha256(mark + key.stream(SIGN).words(32, np.uint8).tobytes()).digest()
+        _ = plan.steps if plan.region is not None else None  # what fails for public reasons fails before the charge
+        self._bill, bits = bill, None if fixed else randomness.fresh_bits()
+        self._entry, bits = self.ledger.enter(cast(str, self.request.data), bill.people, mark, bits)
+        return key if bits is None else randomness.Key(bits)
+
+    def check_same(self, meter: Meter | None) -> None:
+        """Raise if the rows that were drawn are not those that were charged."""
+        if meter is not None and meter.bill().digest != self._bill.digest:
+            raise InputError("The file changed while it was read: its rows are not those that were charged. Try again.")
+
+    def finish(self) -> None:
+        """Note that the release exists."""
+        if self.ledger is not None and self._entry is not None:
+            self.ledger.finish(self._entry)
+        self._entry = None
+
+    def drafted(self, folder: Path) -> None:
+        """Say where the release is written until it is complete."""
+        self._draft = folder
+
+    def keep(self) -> None:
+        """Say that the release may exist from now on, so that the charge is not given back."""
+        self._kept = True
+
+    @contextmanager
+    def or_withdraw(self) -> Iterator[None]:
+        """Give the charge back if what is done here fails and nothing of the release is left."""
+        try:
+            yield
+        except BaseException:
+            left = self._kept or (self._draft is not None and self._draft.exists())
+            if self.ledger is not None and self._entry is not None and not left:
+                self.ledger.withdraw(self._entry, cast(str, self.request.data), self._bill.people)
+            raise
+
+    def _mark(self, plan: Plan, bill: Bill) -> bytes:
+        """Return what recognises a release: the rows, and everything that decides what is drawn for them."""
+        request, region = self.request, plan.region
+        names = ("data", "unit", "fit", "weight", "outside", "centroid", "person", "trajectory", "time", "crs")
+        asked = {name: str(getattr(request, name)) for name in names} | {"engine": self._engine}
+        shape = b"" if region is None else region.domain.outline.wkb
+        record = json.dumps([asked, plan.guarantee(None, None).to_attrs()], sort_keys=True, default=str)
+        levels = np.asarray(plan.levels, dtype=np.float64).tobytes()
+        return hashlib.sha256(b"\0".join([bill.digest, shape, levels, record.encode()])).digest()
+
+
+def text(label: Any) -> str:
+    """Return the label of a person as text, the same however a file stores it.
+
+    >>> text(7), text(7.0), text("7")
+    ('7', '7', '7')
+    """
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, float) and label.is_integer():
+        label = int(label)
+    return unicodedata.normalize("NFC", str(label))
+
+
+def exact(label: Any) -> str:
+    """Return the label of a trajectory as text, never the same for two that are not equal.
+
+    >>> exact(7) == exact("7")
+    False
+    """
+    label = label.item() if isinstance(label, np.generic) else label
+    return f"{type(label).__name__} {label}"
+
+
+def _numbers(labels: pd.Series, known: dict[str, int], column: str, name: Callable[[Any], str] = text) -> np.ndarray:
+    """Return the number of each label: 0, 1, ... as they first appear, here or in an earlier piece."""
+    try:
+        codes, distinct = pd.factorize(labels)
+    except TypeError:
+        raise InputError(f"The column {column!r} holds lists or the like; labels are needed.") from None
+    missing = np.count_nonzero(codes < 0)
+    if missing:
+        raise InputError(
+            f"{missing:,} row(s) have no value in the column {column!r}, so that nobody can be charged for them; fill "
+            "them in or drop them."
+        )
+    numbers = [known.setdefault(name(label), len(known)) for label in distinct]
+    return np.array(numbers, dtype=np.int64)[codes] if numbers else np.zeros(0, dtype=np.int64)
+
+
+def _epsilons(values: pd.Series) -> np.ndarray:
+    """Return a column of epsilons in billionths."""
+    distinct, which = np.unique(values.to_numpy(dtype=np.float64), return_inverse=True)
+    return np.array([billionths(value) for value in distinct.tolist()], dtype=np.int64)[which]
