@@ -19,6 +19,7 @@ import geotracs.io.files as files
 import geotracs.io.siblings as siblings
 import geotracs.io.wkb as wkb
 import geotracs.release.blocks as blocks
+import geotracs.release.pace as paces
 import geotracs.release.plan as plans
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError, PrivacyWarning, quoted, sealed, warn
@@ -136,13 +137,16 @@ def perturb_file(
         with told(src, "perturbed"):
             private = release_frame(frame, request, workers=workers, progress=bool(progress))
         files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas)
+        paces.warn_of(private.attrs["tracs"].get("risk"))
         return private.tracs.guarantee
     with (
         files.complete(dst) as unfinished,
         source.reading(),
         _sorted(source, request, temporary or original.parent, batch_rows or BATCH, progress, sort=sort) as source,
     ):
-        return _stream(source, unfinished, request, batch_rows or BATCH, quote_formulas, workers, progress)
+        guarantee = _stream(source, unfinished, request, batch_rows or BATCH, quote_formulas, workers, progress)
+    paces.warn_of(guarantee.risk)
+    return guarantee
 
 
 @contextmanager
