@@ -24,6 +24,7 @@ from geotracs.geo.optimum import public_setting
 from geotracs.release.frame import release
 from geotracs.release.request import Request
 from geotracs.trust.risk_attacks import Attacked, attacks
+from geotracs.trust.risk_found import Found, of_errors
 from geotracs.trust.risk_result import Risk
 from geotracs.utility.compare import aligned
 
@@ -102,6 +103,34 @@ def risk(
     >>> bool(found["tracking"] < found["report"] / 3)
     True
     """
+    given = locals()  # so that an argument is named in this signature and the next only
+    given |= given.pop("options")
+    with warnings.catch_warnings(action="ignore", category=GeotracsWarning):
+        case = made_up_case(**given)
+        return Risk.of(attacks(case), {**_setting(case), "interval": float(interval)}, private=False)
+
+
+def made_up_case(
+    domain: Any,
+    eps: float,
+    *,
+    interval: float,
+    speed: float = SPEED,
+    stay: float = 0.3,
+    method: str = "joint",
+    round_to: Any = None,
+    prior: Any = None,
+    weight: str | None = None,
+    people: int = 20,
+    fixes: int = 240,
+    within: float = WITHIN,
+    known: int = 4,
+    cells: int = 64,
+    crs: Any = "EPSG:4326",
+    seed: int = 0,
+    **arguments: Any,
+) -> Attacked:
+    """Return a release of made-up people and the truth behind it; see `risk`."""
     eps = check_eps(eps)
     asked = _Asked(speed, stay, within, known, cells)
     habits = people_.Habits(
@@ -115,11 +144,8 @@ def risk(
     tracks = people_.tracks(region, habits, seed)
     columns = {"trajectory": people_.TRIP, "time": people_.TIME, "keep": [people_.PERSON], "rng": made_up(seed)}
     layers = {"round_to": round_to, "prior": prior, "weight": weight}
-    request = Request.of(eps, method, domain=domain, fit=fit, unit=unit, **layers, **columns, **options)
-    with warnings.catch_warnings(action="ignore", category=GeotracsWarning):
-        private = release(tracks, request)
-        case = _case(tracks, private, people_.PERSON, asked, {"domain": domain, **layers})
-        return Risk.of(attacks(case), {**_setting(case, asked), "interval": habits.interval}, private=False)
+    private = release(tracks, Request.of(eps, method, domain=domain, **layers, **columns, **arguments))
+    return _case(tracks, private, people_.PERSON, asked, {"domain": domain, **layers})
 
 
 @sealed
@@ -185,7 +211,20 @@ def of_release(
     layers = {"domain": domain, "round_to": round_to, "prior": prior, "weight": weight}
     with warnings.catch_warnings(action="ignore", category=GeotracsWarning):
         case = _case(tracks, private, person, asked, layers)
-        return Risk.of(attacks(case), _setting(case, asked), private=True)
+        return Risk.of(attacks(case), _setting(case), private=True)
+
+
+def case(tracks: gpd.GeoDataFrame, private: gpd.GeoDataFrame, **layers: Any) -> Attacked:
+    """Return a release and the truth behind it, for an attacker who takes what is usual for granted."""
+    return _case(tracks, private, None, _Asked(SPEED, 0.3, WITHIN, 4, 64), layers)
+
+
+def followed(case: Attacked) -> tuple[Found, Found]:
+    """Return the errors of reports, and of whoever follows people through them."""
+    report, tracking = case.away(case.reader.xy), case.away(case.followed)
+    return tuple(
+        of_errors(name, errors, case.person, case.baseline) for name, errors in (("report", report), ("tracking", tracking))
+    )
 
 
 @dataclass(frozen=True)
@@ -265,7 +304,7 @@ def _some(labels: np.ndarray, guarantee: Guarantee) -> np.ndarray:
     return np.isin(labels, order[:few])
 
 
-def _setting(case: Attacked, asked: _Asked) -> dict[str, Any]:
+def _setting(case: Attacked) -> dict[str, Any]:
     """Return what was attacked, in plain values."""
     record = recorded(case.frame.attrs)
     return {
@@ -275,10 +314,10 @@ def _setting(case: Attacked, asked: _Asked) -> dict[str, Any]:
         "unit": record.get("unit", "location"),
         "people": len(np.unique(case.person)),
         "locations": len(case.truth),
-        "speed": float(asked.speed),
-        "stay": float(asked.stay),
-        "within": float(asked.within),
-        "known": int(asked.known),
+        "speed": float(case.speed),
+        "stay": float(case.stay),
+        "within": float(case.within),
+        "known": int(case.known),
     }
 
 
