@@ -230,7 +230,7 @@ class TracsAccessor:
             round_to: Any = None,
             prior: Any = None,
             weight: str | None = None,
-        ) -> "Risk":
+        ) -> Risk:
             """See `geotracs.trust.risk.of_release`."""
 
         def plot(

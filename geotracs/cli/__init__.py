@@ -26,6 +26,7 @@ COMMANDS = {
     "lengths": "Estimate how far trips go, or how fast, from a release.",
     "reconstruct": "Estimate where everybody was, from a release and a speed, and to within how many metres.",
     "synthesize": "Make up trips with origins, destinations, lengths and times as a release is estimated to have them.",
+    "risk": "Say what a release in a public region would tell about a person, in metres; no data is needed.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
     "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
@@ -38,7 +39,9 @@ ANSWERS = (
     "reconstruct",
     "synthesize",
 )
-"""...and in `geotracs.cli.answers`."""
+"""...in `geotracs.cli.answers`..."""
+TRUST = ("risk",)
+"""...and in `geotracs.cli.trust`."""
 OPTIONS = {
     "`dst`": "OUT",
     "`src`": "IN",
@@ -59,8 +62,9 @@ OPTIONS = {
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
-    "at", "bins", "cells", "crs", "domain", "eps", "level", "method", "motion", "n", "network", "of", "pairs", "places",
-    "prior", "round_to", "seed", "speed", "stay", "unit", "weight", "when", "zones",
+    "at", "bins", "cells", "crs", "domain", "eps", "fixes", "interval", "known", "level", "method", "motion", "n",
+    "network", "of", "pairs", "people", "places", "prior", "round_to", "seed", "speed", "stay", "unit", "weight", "when",
+    "within", "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")
@@ -108,7 +112,7 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = "answers" if name in ANSWERS else "commands"
+        module = "answers" if name in ANSWERS else "trust" if name in TRUST else "commands"
         return getattr(importlib.import_module(f"geotracs.cli.{module}"), f"{name}_command")
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,6 +1,6 @@
 """How well somebody is found who is followed from report to report: an estimate from public numbers, in closed form.
 
-It was fitted to simulations with `geotracs.reconstruct` (`python -m geotracs.experiments.risks` compares the two again).
+It was fitted to simulations with `geotracs.reconstruct`; `python -m geotracs.experiments.risks` compares the two again.
 """
 
 import numpy as np
@@ -15,9 +15,7 @@ COUNT, COUNT_POWER = 1 / 8, 0.8
 """How fast they fall with the number of reports, for each unit of epsilon."""
 
 
-def followed(
-    report: float, eps: float, gaps: np.ndarray, counts: np.ndarray, speed: float = SPEED
-) -> float:
+def followed(report: float, eps: float, gaps: np.ndarray, counts: np.ndarray, speed: float = SPEED) -> float:
     """Return the expected error of whoever follows people through their reports, in metres.
 
     Parameters
@@ -35,8 +33,8 @@ def followed(
 
     Notes
     -----
-    With s, the way between two reports as a part of the error of one, the error falls to 1 / (1 + a / sqrt(s)) of it: the
-    more reports there are before somebody has left, the smaller is the area where all of their windows overlap. It
+    With s, the way between two reports as a part of the error of one, the error falls to 1 / (1 + a / sqrt(s)) of it:
+    the more reports there are before somebody has left, the smaller is the area where all of their windows overlap. It
     cannot fall further than for somebody who stands still.
 
     Examples

@@ -77,9 +77,7 @@ def dense_tracks(
     return gpd.GeoDataFrame(pd.concat(frames, ignore_index=True)), (0.0, 0.0, side, side)
 
 
-def _drive(
-    place: np.ndarray, seconds: np.ndarray, rng: np.random.Generator, top: float, side: float
-) -> np.ndarray:
+def _drive(place: np.ndarray, seconds: np.ndarray, rng: np.random.Generator, top: float, side: float) -> np.ndarray:
     direction, speed, until, fixes = rng.uniform(0, 2 * np.pi), 0.0, 0.0, []
     for now, step in zip(seconds, np.diff(seconds, prepend=0.0), strict=True):
         if now >= until:

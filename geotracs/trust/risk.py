@@ -24,7 +24,6 @@ from geotracs.geo.optimum import public_setting
 from geotracs.release.frame import release
 from geotracs.release.request import Request
 from geotracs.trust.risk_attacks import Attacked, attacks
-from geotracs.trust.risk_found import Found, of_errors
 from geotracs.trust.risk_result import Risk
 from geotracs.utility.compare import aligned
 
@@ -217,14 +216,6 @@ def of_release(
 def case(tracks: gpd.GeoDataFrame, private: gpd.GeoDataFrame, **layers: Any) -> Attacked:
     """Return a release and the truth behind it, for an attacker who takes what is usual for granted."""
     return _case(tracks, private, None, _Asked(SPEED, 0.3, WITHIN, 4, 64), layers)
-
-
-def followed(case: Attacked) -> tuple[Found, Found]:
-    """Return the errors of reports, and of whoever follows people through them."""
-    report, tracking = case.away(case.reader.xy), case.away(case.followed)
-    return tuple(
-        of_errors(name, errors, case.person, case.baseline) for name, errors in (("report", report), ("tracking", tracking))
-    )
 
 
 @dataclass(frozen=True)

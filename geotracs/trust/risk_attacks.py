@@ -1,6 +1,6 @@
 """The attacks: what somebody who has a release finds out about its people, beside what they could guess without it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -102,23 +102,43 @@ class Attacked:
         return found
 
 
-def attacks(case: Attacked) -> Iterator[Found]:
-    """Yield what each attack finds."""
-    report = case.away(case.reader.xy)
-    yield of_errors("report", report, case.person, case.baseline)
+def attacks(case: Attacked, kinds: Iterable[str] | None = None) -> Iterator[Found]:
+    """Yield what each attack finds, or each of some kinds."""
+    for kind in KINDS if kinds is None else kinds:
+        yield from KINDS[kind](case)
+
+
+def _report(case: Attacked) -> Iterator[Found]:
+    yield of_errors("report", case.away(case.reader.xy), case.person, case.baseline)
+
+
+def _averaging(case: Attacked) -> Iterator[Found]:
     yield of_errors("averaging", case.away(_rolling(case)), case.person, case.baseline)
-    yield from _stays(case)
-    following = case.away(case.followed)
-    yield of_errors("tracking", following, case.person, case.baseline)
-    for name, hours in (("home", NIGHT), ("work", DAY)):
-        yield from _usual_place(case, name, hours)
+
+
+def _tracking(case: Attacked) -> Iterator[Found]:
+    yield of_errors("tracking", case.away(case.followed), case.person, case.baseline)
+
+
+def _home_and_work(case: Attacked) -> Iterator[Found]:
+    yield from _usual_place(case, "home", NIGHT)
+    yield from _usual_place(case, "work", DAY)
+
+
+def _linkage(case: Attacked) -> Iterator[Found]:
     seen = links.Seen.of(case.reader, case.person)
-    for name, hits in (("two releases", links.halves(seen)), ("known points", links.known(seen, case.truth, case.known))):
+    for name, hits in (
+        ("two releases", links.halves(seen)),
+        ("known points", links.known(seen, case.truth, case.known)),
+    ):
         if len(hits):
             yield of_hits(name, hits, 1 / len(hits))
+
+
+def _within(case: Attacked) -> Iterator[Found]:
     chance = stay_.densest_share(case.plane, case.within)[1]
-    yield of_shares("within, report", report <= case.within, case.person, chance)
-    yield of_shares("within, tracking", following <= case.within, case.person, chance)
+    for name, found in (("within, report", case.reader.xy), ("within, tracking", case.followed)):
+        yield of_shares(name, case.away(found) <= case.within, case.person, chance)
 
 
 def _rolling(case: Attacked) -> np.ndarray:
@@ -155,3 +175,15 @@ def _usual_place(case: Attacked, name: str, hours: tuple[int, int]) -> Iterator[
     truth = np.array([np.median(case.truth[own], axis=0) for own in rows])
     found = np.array([stay_.place(case.reader, own) for own in rows])
     yield of_errors(name, case.metres(truth, found), people, case.guess(truth))
+
+
+KINDS: dict[str, Callable[[Attacked], Iterator[Found]]] = {
+    "report": _report,
+    "averaging": _averaging,
+    "stays": _stays,
+    "tracking": _tracking,
+    "home and work": _home_and_work,
+    "linkage": _linkage,
+    "within": _within,
+}
+"""All kinds of attacks; another one is a function here, and words for it in `risk_result`."""

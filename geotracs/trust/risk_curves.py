@@ -10,6 +10,7 @@ import pandas as pd
 import geotracs.trust.risk as risks
 from geotracs.core.following import SPEED
 from geotracs.errors import InputError, sealed
+from geotracs.trust.risk_attacks import attacks
 
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
 INTERVALS = (3.0, 15.0, 60.0, 300.0, 1800.0, 7200.0)
@@ -67,10 +68,8 @@ def risk_curves(
     rows = []
     for name, one, gap in along:
         with warnings.catch_warnings(action="ignore"):
-            case = risks.made_up_case(
-                domain, one, interval=gap, speed=speed, people=people, fixes=fixes, **arguments
-            )
-            report, attacker = risks.followed(case)
+            case = risks.made_up_case(domain, one, interval=gap, speed=speed, people=people, fixes=fixes, **arguments)
+            report, attacker = attacks(case, ("report", "tracking"))
         rows.append(
             {
                 "along": name,

@@ -28,8 +28,10 @@ class Found:
         What ``value`` is: a mean error, or how often the attack succeeds.
     low, high : float
         The interval of ``value``.
+    typical : float
+        The median over locations, stays or people, whatever is looked for; of probabilities that of people.
     baseline : float
-        The same without the release.
+        The same as ``value`` without the release.
     quantiles : (float, float, float)
         Of the means of people.
     people : int
@@ -40,6 +42,7 @@ class Found:
     value: float
     low: float
     high: float
+    typical: float
     baseline: float
     quantiles: tuple[float, float, float]
     people: int
@@ -69,7 +72,7 @@ def of_hits(attack: str, hits: np.ndarray, baseline: float) -> Found:
     """
     low, high = clopper_pearson(int(hits.sum()), len(hits))
     spread = _quantiles(hits.astype(np.float64))
-    return Found(attack, PROBABILITY, float(hits.mean()), low, high, baseline, spread, len(hits))
+    return Found(attack, PROBABILITY, float(hits.mean()), low, high, spread[1], baseline, spread, len(hits))
 
 
 def clopper_pearson(hits: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
@@ -90,7 +93,9 @@ def _mean(attack: str, measure: str, values: np.ndarray, person: np.ndarray, bas
     drawn = made_up(0).multinomial(len(counts), np.full(len(counts), 1 / len(counts)), RESAMPLES)
     means = (drawn @ sums) / (drawn @ counts)
     low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
-    return Found(attack, measure, float(values.mean()), low, high, baseline, _quantiles(sums / counts), len(counts))
+    spread = _quantiles(sums / counts)
+    typical = float(np.median(values)) if measure == METRES else spread[1]
+    return Found(attack, measure, float(values.mean()), low, high, typical, baseline, spread, len(counts))
 
 
 def _quantiles(values: np.ndarray) -> tuple[float, float, float]:

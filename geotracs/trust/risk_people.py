@@ -17,7 +17,8 @@ PERSON, TRIP, TIME = "person", "trip", "time"
 """The columns of made-up tracks."""
 DAY = 86_400.0
 SESSIONS = ((2.0, 0.25, 4.0), (8.0, 0.5, 2.0), (11.0, 0.25, 5.0))
-"""When a night at home, a way and a time at work begin, which share of a day's fixes each has, and its longest hours."""
+"""When a night at home, a way and a time at work begin, which share of a day's fixes each has,
+at most so many hours."""
 DAYS = 2
 """At least so many days, so that one can be compared with another."""
 JITTER = 0.4
@@ -68,7 +69,10 @@ def tracks(region: Region, habits: Habits, seed: int = 0) -> gpd.GeoDataFrame:
     ends = ends[rng.permutation(len(ends))[: 2 * habits.people]]
     parts, trip = [], 0
     midnight = pd.Timestamp("2026-03-02")
-    counts = [max(1, math.floor(min(share * habits.fixes / DAYS, hours * 3600 / habits.interval))) for _, share, hours in SESSIONS]
+    counts = [
+        max(1, math.floor(min(share * habits.fixes / DAYS, hours * 3600 / habits.interval)))
+        for _, share, hours in SESSIONS
+    ]
     for person in range(habits.people):
         home, work = ends[person], ends[person + habits.people]
         for day in range(max(DAYS, math.ceil(habits.fixes / sum(counts)))):

@@ -40,7 +40,7 @@ class Risk:
 
     - "report": how far a report is from the truth. No attack, but what the others are compared with.
     - "averaging": the median of the 101 reports around a location.
-    - "stay, median" and "stay, posterior": where somebody stayed, by the median of the reports (10 or more within 100 m),
+    - "stay, median" and "stay, posterior": where somebody stayed, by the median of 10 or more reports from within 100 m,
       and by the posterior for the known channel, which is much better: it lies where all windows overlap.
     - "tracking": `geotracs.reconstruct`, with a public model of motion.
     - "home" and "work": where somebody is at night and by day, by the posterior. Of times that are dates.
@@ -71,7 +71,7 @@ class Risk:
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row for each attack: ``value`` with ``low`` and ``high``, ``baseline``, and quantiles of people."""
+        """A row for each attack: a mean with its interval, the median, the baseline, and quantiles of people."""
         rows = [
             {
                 "attack": one.attack,
@@ -79,6 +79,7 @@ class Risk:
                 "value": one.value,
                 "low": one.low,
                 "high": one.high,
+                "typical": one.typical,
                 "baseline": one.baseline,
                 **{f"p{100 * share:.0f}": value for share, value in zip(QUANTILES, one.quantiles, strict=True)},
                 "people": one.people,
@@ -114,7 +115,9 @@ class Risk:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        rows = [{str(name): value for name, value in row.items()} for row in self.table.reset_index().to_dict("records")]
+        rows = [
+            {str(name): value for name, value in row.items()} for row in self.table.reset_index().to_dict("records")
+        ]
         return {"private": self.private, "note": self.note, **self.setting, "words": self.words, "attacks": rows}
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":

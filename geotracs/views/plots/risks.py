@@ -26,7 +26,8 @@ def attacks(table: pd.DataFrame, *, ax: "Axes | None" = None) -> "Axes":
 
     Examples
     --------
-    >>> table = pd.DataFrame({"measure": ["metres"], "value": [1900], "low": [1800], "high": [2000], "baseline": [9000]})
+    >>> row = {"measure": "metres", "value": 1900, "low": 1800, "high": 2000, "baseline": 9000}
+    >>> table = pd.DataFrame([row])
     >>> attacks(table.set_axis(["report"])).get_xlabel()
     'error (m)'
     """
@@ -36,7 +37,9 @@ def attacks(table: pd.DataFrame, *, ax: "Axes | None" = None) -> "Axes":
     names = rows["words"] if "words" in rows.columns else rows.index
     ax = plt.subplots(figsize=(8.2, 1.4 + 0.42 * len(rows)), layout="constrained")[1] if ax is None else ax
     at = np.arange(len(rows))
-    ax.plot(rows["baseline"], at, "|", color="#777777", markersize=16, markeredgewidth=2, label="guess without the release")
+    ax.plot(
+        rows["baseline"], at, "|", color="#777777", markersize=16, markeredgewidth=2, label="guess without the release"
+    )
     ax.hlines(at, rows["low"], rows["high"], color=COLOURS[1], linewidth=5, alpha=0.4, label="90% interval")
     ax.plot(rows["value"], at, "o", color=COLOURS[1], markersize=6, label="found")
     ax.set_yticks(at, [plain(name) for name in names], fontsize="small")
@@ -81,7 +84,10 @@ def risk(curves: pd.DataFrame, *, axes: Any = None) -> "np.ndarray":
         same = {"epsilon": "per_hour", "per_hour": "epsilon"}[x]
         if len(rows):
             value = rows[same].iloc[0]
-            ax.set_title(f"{value:,.4g} reports per hour" if same == "per_hour" else f"epsilon {value:g} per location", fontsize="medium")
+            ax.set_title(
+                f"{value:,.4g} reports per hour" if same == "per_hour" else f"epsilon {value:g} per location",
+                fontsize="medium",
+            )
         ax.set_xlabel("epsilon" if x == "epsilon" else "reports per hour")
     first = np.ravel(axes)[0]
     first.set_ylabel("mean error (m)")
@@ -93,7 +99,9 @@ def _curve(ax: "Axes", rows: pd.DataFrame, x: str) -> None:
     at = rows[x].to_numpy(dtype=float)
     ax.plot(at, rows["baseline"], ":", color="#777777", label="guess without the release")
     ax.plot(at, rows["report"], "s--", color=COLOURS[0], markersize=5, label="a report")
-    ax.fill_between(at, rows["low"].to_numpy(dtype=float), rows["high"].to_numpy(dtype=float), color=COLOURS[1], alpha=0.2, lw=0)
+    ax.fill_between(
+        at, rows["low"].to_numpy(dtype=float), rows["high"].to_numpy(dtype=float), color=COLOURS[1], alpha=0.2, lw=0
+    )
     ax.plot(at, rows["attacker"], "o-", color=COLOURS[1], markersize=5, label="an attacker who follows a person")
     ax.set(xscale="log", yscale="log")
     ax.set_xticks(at, [f"{value:,.3g}" if value < 1000 else f"{value:,.0f}" for value in at])
