@@ -63,8 +63,8 @@ OPTIONS = {
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
     "at", "bins", "cells", "crs", "domain", "eps", "fixes", "interval", "known", "level", "method", "motion", "n",
-    "network", "of", "pairs", "people", "places", "prior", "round_to", "seed", "speed", "stay", "unit", "weight", "when",
-    "within", "zones",
+    "network", "of", "pairs", "people", "places", "prior", "round_to", "seed", "speed", "stay", "unit", "weight",
+    "when", "within", "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")

@@ -70,8 +70,7 @@ def tracks(region: Region, habits: Habits, seed: int = 0) -> gpd.GeoDataFrame:
     parts, trip = [], 0
     midnight = pd.Timestamp("2026-03-02")
     counts = [
-        max(1, math.floor(min(share * habits.fixes / DAYS, hours * 3600 / habits.interval)))
-        for _, share, hours in SESSIONS
+        max(1, round(min(share * habits.fixes / DAYS, hours * 3600 / habits.interval))) for _, share, hours in SESSIONS
     ]
     for person in range(habits.people):
         home, work = ends[person], ends[person + habits.people]

@@ -40,7 +40,7 @@ class Risk:
 
     - "report": how far a report is from the truth. No attack, but what the others are compared with.
     - "averaging": the median of the 101 reports around a location.
-    - "stay, median" and "stay, posterior": where somebody stayed, by the median of 10 or more reports from within 100 m,
+    - "stay, median" and "stay, posterior": where somebody stayed, by the median of 10 or more reports within 100 m,
       and by the posterior for the known channel, which is much better: it lies where all windows overlap.
     - "tracking": `geotracs.reconstruct`, with a public model of motion.
     - "home" and "work": where somebody is at night and by day, by the posterior. Of times that are dates.

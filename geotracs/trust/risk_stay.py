@@ -52,8 +52,11 @@ def place(reader: Reader, rows: np.ndarray) -> np.ndarray:
 def has_density(reader: Reader) -> bool:
     """Whether every report has a density that is computed at once: nothing was moved after the draw."""
     channel = reader.channel
-    moved = channel.release.places is not None or channel.release.remap is not None or channel.domain.border is not None
-    return channel.over == "region" and not channel.method.sequential and not moved and has_grid(channel.domain)
+    release, method = channel.release, channel.method
+    moved = (
+        release.places is not None or release.remap is not None or method.leaves or channel.domain.border is not None
+    )
+    return channel.over == "region" and not method.sequential and not moved and has_grid(channel.domain)
 
 
 def _finer(reader: Reader, rows: np.ndarray) -> np.ndarray:

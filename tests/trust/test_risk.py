@@ -1,4 +1,4 @@
-"""The risk of a release: figures beside baselines, marked where they are private, and errors for what cannot be attacked."""
+"""The risk of a release: figures beside baselines, marked where they are private, and errors for bad input."""
 
 import json
 import re
@@ -103,7 +103,7 @@ def test_sparse_reports_protect_whoever_is_on_the_way():
 
 
 @pytest.mark.parametrize(
-    "given", [{"method": "tracs-c"}, {"unit": "trajectory"}, {"round_to": geotracs.places.Grid(2, 3)}]
+    "given", [{"method": "tracs-c"}, {"unit": "trajectory"}, {"round_to": geotracs.places.Grid(nx=20, ny=30)}]
 )
 def test_other_releases_are_attacked_too(given):
     table = geotracs.risk(SQUARE, 8, interval=30, **SMALL, **given).table

@@ -55,7 +55,8 @@ def test_stays_end_where_a_trajectory_does_and_where_somebody_leaves():
 def test_guesses_for_everybody():
     xy = np.random.default_rng(0).normal(0, 1, (500, 2)) * [3, 1]
     best = geometric_median(xy)
-    costs = [np.hypot(*(xy - point).T).mean() for point in (best, best + [0.3, 0], best - [0, 0.3])]
+    others = [best + np.array(step) for step in ((0.3, 0), (0, -0.3))]
+    costs = [np.hypot(*(xy - point).T).mean() for point in (best, *others)]
     assert costs[0] == min(costs)
     assert geometric_median(np.ones((3, 2))).tolist() == [1, 1]
     assert densest_share(np.repeat([[0.0, 0.0], [9.0, 9.0]], [3, 1], axis=0), 1.0)[1] == 0.75
