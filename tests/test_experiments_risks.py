@@ -8,7 +8,7 @@ from geotracs.experiments.tracking import dense_tracks
 
 @pytest.mark.slow
 def test_attacks_find_what_was_measured():
-    table = risks.figures(seeds=1, people=6)
+    table = risks.figures(seeds=1, people=6, minutes=20)
     measured = table.dropna(subset="measured")
     assert len(measured) == len(risks.MEASURED) == 6
     assert measured["ratio"].between(0.8, 1.2).all(), measured

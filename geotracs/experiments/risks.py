@@ -58,11 +58,13 @@ def standing(people: int, reports: int, side: float, seed: int = 0) -> gpd.GeoDa
     return gpd.GeoDataFrame(columns, geometry=gpd.points_from_xy(*xy.T), crs=PLANE)
 
 
-def attacked(kind: str, eps: int, kinds: Sequence[str], *, people: int = 9, seed: int = 0) -> list[Found]:
+def attacked(
+    kind: str, eps: int, kinds: Sequence[str], *, people: int = 9, minutes: float = 30, seed: int = 0
+) -> list[Found]:
     """Return what attacks find in a release of some kind of tracks by `joint`."""
     side = SIDES[eps]
     if kind == TRACES:
-        tracks, _ = dense_tracks(people, 30, side=side, tops=TOPS, seed=seed)
+        tracks, _ = dense_tracks(people, minutes, side=side, tops=TOPS, seed=seed)
     else:
         tracks = standing(10 * people, 121 if kind == STOP else 100, side, seed)
     with warnings.catch_warnings(action="ignore", category=GeotracsWarning):
@@ -71,14 +73,14 @@ def attacked(kind: str, eps: int, kinds: Sequence[str], *, people: int = 9, seed
         return list(attacks(risks.case(tracks, private), kinds))
 
 
-def figures(seeds: int = 2, people: int = 9, cases: Sequence[tuple[str, int, Sequence[str]]] = CASES) -> pd.DataFrame:
+def figures(seeds: int = 2, people: int = 9, minutes: float = 30) -> pd.DataFrame:
     """Return what attacks find, in metres: means over seeds, beside what was measured on real traces.
 
     Where a typical location was measured, the median is compared with it.
     """
     found = []
-    for kind, eps, kinds in cases:
-        runs = [attacked(kind, eps, kinds, people=people, seed=seed) for seed in range(seeds)]
+    for kind, eps, kinds in CASES:
+        runs = [attacked(kind, eps, kinds, people=people, minutes=minutes, seed=seed) for seed in range(seeds)]
         for each in zip(*runs, strict=True):
             measured, what = MEASURED.get((kind, eps, each[0].attack), (np.nan, "mean"))
             ours = np.mean([one.typical if what == "typical" else one.value for one in each])

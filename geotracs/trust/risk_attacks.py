@@ -15,7 +15,9 @@ from geotracs.answers.reconstruct import reconstruct
 from geotracs.trust.risk_found import Found, of_errors, of_hits, of_shares
 
 WINDOW = 101
-"""How many reports a rolling median is taken of."""
+"""How many reports a rolling median is taken of..."""
+BREAK = 10.0
+"""...all of them before or after a pause that is so many times as long as the usual one."""
 STAY_RADIUS, STAY_REPORTS = 100.0, 10
 """A stay is so many reports or more, of locations that are this near to the first, in metres."""
 NIGHT, DAY = (22, 6), (9, 17)
@@ -142,9 +144,10 @@ def _within(case: Attacked) -> Iterator[Found]:
 
 
 def _rolling(case: Attacked) -> np.ndarray:
-    """Return the median of the reports around each row."""
-    table, lengths = pd.DataFrame(case.reader.xy), np.diff(case.reader.offsets)
-    groups = table.groupby(np.repeat(np.arange(len(lengths)), lengths), sort=False)
+    """Return the median of the reports around each row, up to where nothing was reported for long."""
+    seconds = np.diff(case.reader.times, prepend=0.0)  # type: ignore[arg-type]  # without times nothing is attacked
+    pause = BREAK * np.median(seconds[~case.begins]) if not case.begins.all() else 0.0
+    groups = pd.DataFrame(case.reader.xy).groupby(np.cumsum(case.begins | (seconds > pause)), sort=False)
     return groups.rolling(WINDOW, center=True, min_periods=1).median().to_numpy()
 
 
