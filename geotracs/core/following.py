@@ -41,7 +41,7 @@ def followed(report: float, eps: float, gaps: np.ndarray, counts: np.ndarray, sp
     --------
     >>> every = np.full(1000, 3.5), np.full(1000, 1000)
     >>> round(followed(5000.0, 4.0, *every), -1), round(followed(5000.0, 4.0, 1000 * every[0], every[1]), -2)
-    (330.0, 2900.0)
+    (330.0, 3500.0)
     """
     if not len(gaps):
         return report

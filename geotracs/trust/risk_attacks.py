@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import geopandas as gpd
 import numpy as np
@@ -145,7 +146,8 @@ def _within(case: Attacked) -> Iterator[Found]:
 
 def _rolling(case: Attacked) -> np.ndarray:
     """Return the median of the reports around each row, up to where nothing was reported for long."""
-    seconds = np.diff(case.reader.times, prepend=0.0)  # type: ignore[arg-type]  # without times nothing is attacked
+    times = cast(np.ndarray, case.reader.times)  # without times nothing is attacked
+    seconds = np.diff(times, prepend=0.0)
     pause = BREAK * np.median(seconds[~case.begins]) if not case.begins.all() else 0.0
     groups = pd.DataFrame(case.reader.xy).groupby(np.cumsum(case.begins | (seconds > pause)), sort=False)
     return groups.rolling(WINDOW, center=True, min_periods=1).median().to_numpy()
