@@ -1,5 +1,7 @@
 """Where somebody stayed, by many reports from one place and the known channel."""
 
+from typing import cast
+
 import numpy as np
 import shapely
 
@@ -154,7 +156,7 @@ def densest_share(xy: np.ndarray, radius: float, most: int = 400) -> tuple[np.nd
     0.6666666666666666
     """
     some = xy[np.linspace(0, len(xy) - 1, min(len(xy), most)).astype(np.int64)]
-    tree = shapely.STRtree(list(np.atleast_1d(shapely.points(xy))))
+    tree = shapely.STRtree(cast(np.ndarray, shapely.points(xy)))
     centre, _ = tree.query(shapely.points(some), predicate="dwithin", distance=radius)
     counts = np.bincount(centre, minlength=len(some))
     best = int(np.argmax(counts))
