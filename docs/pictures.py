@@ -25,6 +25,7 @@ def main() -> None:
     """Write all pictures."""
     FOLDER.mkdir(exist_ok=True)
     codebooks()
+    risk()
     maps()
 
 
@@ -50,6 +51,14 @@ def codebooks() -> None:
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
     figure.savefig(FOLDER / "codebooks.png", dpi=120)
     plt.close(figure)
+
+
+def risk() -> None:
+    """Draw how the errors of reports and of an attacker fall with epsilon and with the pace of reports."""
+    curves = geotracs.risk_curves((0, 0, 30_000, 30_000), 4, interval=15, crs=32654)
+    axes = geotracs.plots.risk(curves)
+    axes[0].figure.savefig(FOLDER / "risk.png", dpi=110)
+    plt.close(axes[0].figure)
 
 
 def _codebook(ax: Axes, found: Book, secret: np.ndarray, pois: gpd.GeoDataFrame, times: float = 1.0) -> None:

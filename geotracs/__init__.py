@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from geotracs.release.file import perturb_file
     from geotracs.release.frame import perturb
     from geotracs.trust.ledger import Ledger
+    from geotracs.trust.risk import risk
+    from geotracs.trust.risk_curves import risk_curves
     from geotracs.utility import metrics
     from geotracs.utility.compare import compare, displacement
     from geotracs.utility.sweep import sweep
@@ -71,6 +73,8 @@ _FUNCTIONS = {
     "perturb_file": "geotracs.release.file",
     "popularity": "geotracs.answers.popularity",
     "reconstruct": "geotracs.answers.reconstruct",
+    "risk": "geotracs.trust.risk",
+    "risk_curves": "geotracs.trust.risk_curves",
     "sweep": "geotracs.utility.sweep",
     "synthesize": "geotracs.answers.synthesize",
 }
@@ -106,6 +110,8 @@ __all__ = [
     "plots",
     "popularity",
     "reconstruct",
+    "risk",
+    "risk_curves",
     "sweep",
     "synthesize",
 ]

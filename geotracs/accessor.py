@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from geotracs.core.guarantee import Guarantee
+    from geotracs.trust.risk_result import Risk
     from geotracs.views.maps.scene import Row
 
 
@@ -218,6 +219,23 @@ class TracsAccessor:
         ) -> gpd.GeoDataFrame:
             """See `geotracs.answers.reconstruct.reconstruct`."""
 
+        def risk(
+            self,
+            private: gpd.GeoDataFrame,
+            *,
+            person: str | None = None,
+            speed: float = ...,
+            stay: float = 0.3,
+            within: float = ...,
+            known: int = 4,
+            cells: int = 64,
+            domain: Any = None,
+            round_to: Any = None,
+            prior: Any = None,
+            weight: str | None = None,
+        ) -> Risk:
+            """See `geotracs.trust.risk.of_release`."""
+
         def plot(
             self,
             perturbed: gpd.GeoDataFrame | None = None,
@@ -255,6 +273,7 @@ class TracsAccessor:
         reconstruct = _Function("geotracs.answers.reconstruct", "reconstruct")
         flows = _Function("geotracs.answers.flows", "flows")
         lengths = _Function("geotracs.answers.lengths", "lengths")
+        risk = _Function("geotracs.trust.risk", "of_release")
         explore = _Function("geotracs.views.maps", "explore")
         plot = _Function("geotracs.views.plots", "plot")
         synthesize = _Function("geotracs.answers.synthesize", "synthesize")

@@ -57,6 +57,9 @@ PUBLIC = {
     "geotracs.core.optimum.constraints.Values": "made from public things",
     "geotracs.core.notions.Metric": "the radius that the user typed, as in the record",
     "geotracs.core.places.Grid": "what the user typed",
+    "geotracs.trust.risk._Asked": "numbers that the user typed",
+    "geotracs.trust.risk_found.Found": "means and quantiles over people, marked as private in a Risk",
+    "geotracs.trust.risk_people.Habits": "numbers that the user typed",
     "geotracs.io.streams.Summary": "about the reports",
     "geotracs.utility.sweep.Engine": "functions",
 }
@@ -78,6 +81,7 @@ OWN_REPRS = {
     "geotracs.core.mechanisms.unit.OnUnit",
     "geotracs.core.mechanisms.window.Window",
     "geotracs.release.plan.Plan",
+    "geotracs.trust.risk_result.Risk",
     "geotracs.release.request.Request",
     "geotracs.trust.ledger.Ledger",
     "geotracs.core.randomness.Key",

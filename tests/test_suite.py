@@ -105,7 +105,9 @@ TESTED_IN = {
     "experiments/mechanisms": "test_experiments_mechanisms",
     **{f"experiments/{name}": "test_experiments_answers" for name in ("answers", "channels")},
     "experiments/poisoning": "answers/test_robust",
+    "experiments/risks": "test_experiments_risks",
     "experiments/tracking": "test_experiments_tracking",
+    **{f"trust/risk_{name}": "trust/test_risk" for name in ("attacks", "curves", "people", "result")},
     **{f"experiments/{name}": "test_experiments_synthesis" for name in ("ldptrace", "synthesis", "trips")},
     **{f"experiments/{name}": "test_experiments" for name in (
         "cities", "continuous", "discrete", "exact", "figures", "published", "report", "setups", "timing",

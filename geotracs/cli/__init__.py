@@ -27,6 +27,7 @@ COMMANDS = {
     "reconstruct": "Estimate where everybody was, from a release and a speed, and to within how many metres.",
     "synthesize": "Make up trips with origins, destinations, lengths and times as a release is estimated to have them.",
     "ledger": "Show how much epsilon people have spent, change the budget, or charge a release made elsewhere.",
+    "risk": "Say what a release in a public region would tell about a person, in metres; no data is needed.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
     "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
@@ -40,7 +41,7 @@ ANSWERS = (
     "synthesize",
 )
 """...in `geotracs.cli.answers`..."""
-TRUST = ("ledger",)
+TRUST = ("ledger", "risk")
 """...and in `geotracs.cli.trust`."""
 OPTIONS = {
     "`dst`": "OUT",
@@ -64,9 +65,9 @@ OPTIONS = {
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
-    "at", "bins", "cells", "crs", "data", "domain", "eps", "ledger", "level", "method", "motion", "n", "network",
-    "of", "pairs", "person", "places", "prior", "round_to", "seed", "speed", "stay", "unit", "weight", "when",
-    "zones",
+    "at", "bins", "cells", "crs", "data", "domain", "eps", "fixes", "interval", "known", "ledger", "level", "method",
+    "motion", "n", "network", "of", "pairs", "people", "person", "places", "prior", "round_to", "seed", "speed",
+    "stay", "unit", "weight", "when", "within", "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")

@@ -29,6 +29,9 @@ class Guarantee:
     and places or holds them whole, a reader builds the channel again. ``answer`` says what was computed from the
     release, in ``words`` and plain values, if the frame is not the release itself.
 
+    ``risk`` has the expected error of a ``report`` and of whoever has ``followed`` a person through the release, in
+    metres, for people of that ``speed``: where reports have times that are near to each other. From public things only.
+
     Examples
     --------
     >>> guarantee = Guarantee(method="tracs-c", epsilon=2.0, longest=30, domain={"kind": "rectangle"})
@@ -62,6 +65,7 @@ class Guarantee:
     recipe: dict[str, Any] = field(default_factory=dict)
     layers: dict[str, Any] = field(default_factory=dict)
     answer: dict[str, Any] = field(default_factory=dict)
+    risk: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
@@ -81,6 +85,8 @@ class Guarantee:
             del record["remap"]
         if not self.answer:  # a release itself
             del record["answer"]
+        if not self.risk:  # it was not computed
+            del record["risk"]
         return record
 
     @property
@@ -109,6 +115,8 @@ class Guarantee:
 
     def __str__(self) -> str:
         sentences = [self._promise(), self._composition(), self._region(), self._not_protected()]
+        if self.risk:
+            sentences.insert(2, self._followed())
         if self.caveat:
             sentences.insert(1, self.caveat)
         if self.reproducible:
@@ -169,6 +177,12 @@ class Guarantee:
             share = _number(self.epsilon / max(self.longest, 1))
             return f"Epsilon is shared evenly; each location of the longest trajectory ({count}) has {share}."
         return f"The longest trajectory ({count}) has epsilon {_number(self.epsilon * self.longest)} as a whole."
+
+    def _followed(self) -> str:
+        return (
+            f"A report is about {self.risk['report']:,.0f} m off on average; whoever follows a person of up to "
+            f"{self.risk['speed']:g} m/s from report to report finds them to about {self.risk['followed']:,.0f} m."
+        )
 
     def _uneven(self) -> str:
         if self.allocation == "ends":
@@ -246,6 +260,8 @@ def recorded(attrs: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     known = {name: value for name, value in record.items() if name in KINDS}
     right = all(isinstance(value, KINDS[name]) or (value is None and name in OPTIONAL) for name, value in known.items())
+    risk = known.get("risk") or dict.fromkeys(RISK, 1.0)
+    right = right and all(isinstance(risk.get(name), Real) for name in RISK)
     right = right and notions.is_right(known.get("privacy", {"kind": notions.PURE}))
     whole = right and {"method", "epsilon"} <= set(known) and 0 < known["epsilon"] < math.inf
     own = known.get("epsilons", {}) if whole else {}
@@ -256,6 +272,18 @@ def recorded(attrs: Mapping[str, Any]) -> dict[str, Any]:
         numbers = [own.get("smallest"), own.get("total") or 0]
         whole = isinstance(own["column"], str) and all(isinstance(number, Real) for number in numbers)
     return known if whole else {}
+
+
+def following(record: Mapping[str, Any]) -> list[str]:
+    """Return a line for legends: how far reports are off, and whoever follows a person; nothing if it is not known.
+
+    >>> following({"risk": {"report": 1930.0, "followed": 250.0, "speed": 15.0}})
+    ['report about 1,930 m off; a person who is followed: 250 m']
+    """
+    risk = record.get("risk")
+    if not risk:
+        return []
+    return [f"report about {risk['report']:,.0f} m off; a person who is followed: {risk['followed']:,.0f} m"]
 
 
 def caption(record: Mapping[str, Any]) -> str:
@@ -273,6 +301,8 @@ def caption(record: Mapping[str, Any]) -> str:
     return f"{record['method']}, epsilon {record['epsilon']:g} at {metric.radius:g} m per {unit} (metric privacy)"
 
 
+RISK = ("report", "followed", "speed")
+"""What is known of people who are followed."""
 OPTIONAL = ("crs", "trajectory", "time", "places", "locations", "longest", "digest", "remap")
 KINDS: dict[str, type] = {
     "method": str,
@@ -301,5 +331,6 @@ KINDS: dict[str, type] = {
     "recipe": Mapping,
     "layers": Mapping,
     "answer": Mapping,
+    "risk": Mapping,
 }
 """What the values of a record are."""

@@ -45,12 +45,19 @@ class Case:
 
 
 def dense_tracks(
-    trips: int = 2, minutes: float = 15, *, at_border: bool = False, seed: int = 0
+    trips: int = 2,
+    minutes: float = 15,
+    *,
+    at_border: bool = False,
+    side: float = SIDE,
+    tops: Sequence[float] = (15.0,),
+    seed: int = 0,
 ) -> tuple[gpd.GeoDataFrame, tuple[float, float, float, float]]:
     """Return made-up fixes 2 to 5 s apart, to 5 m, of cars that go straight on, turn and stop, and their region.
 
     Each lasts for about a minute. Trips begin in the middle of a square of 30 km and, if they are short, end there; or
-    they begin within 2 km of its border. A car that comes to the border drives on along it or turns back.
+    they begin within 2 km of its border. A car that comes to the border drives on along it or turns back. With
+    ``tops``, the speeds of which trips have one after the other, some of them are not cars.
 
     Examples
     --------
@@ -62,23 +69,23 @@ def dense_tracks(
     frames = []
     for trip in range(trips):
         seconds = np.cumsum(rng.uniform(2, 5, int(minutes * 60 / 3.5)))
-        place = rng.uniform(0.3, 0.7, 2) * SIDE
+        place = rng.uniform(0.3, 0.7, 2) * side
         if at_border:
-            place[rng.integers(2)] = abs(rng.integers(2) * SIDE - rng.uniform(0, 2000))
-        points = gpd.points_from_xy(*_drive(place, seconds, rng).T)
+            place[rng.integers(2)] = abs(rng.integers(2) * side - rng.uniform(0, 2000))
+        points = gpd.points_from_xy(*_drive(place, seconds, rng, tops[trip % len(tops)], side).T)
         frames.append(gpd.GeoDataFrame({"trip": trip, "t": seconds}, geometry=points, crs=PLANE))
-    return gpd.GeoDataFrame(pd.concat(frames, ignore_index=True)), (0.0, 0.0, SIDE, SIDE)
+    return gpd.GeoDataFrame(pd.concat(frames, ignore_index=True)), (0.0, 0.0, side, side)
 
 
-def _drive(place: np.ndarray, seconds: np.ndarray, rng: np.random.Generator, top: float = 15.0) -> np.ndarray:
+def _drive(place: np.ndarray, seconds: np.ndarray, rng: np.random.Generator, top: float, side: float) -> np.ndarray:
     direction, speed, until, fixes = rng.uniform(0, 2 * np.pi), 0.0, 0.0, []
     for now, step in zip(seconds, np.diff(seconds, prepend=0.0), strict=True):
         if now >= until:
             until = now + rng.exponential(60)
             direction += rng.choice([0, np.pi / 2, -np.pi / 2])
             speed = 0.0 if rng.random() < 0.3 else rng.uniform(0.4, 1) * top
-        place = np.clip(place + speed * step * np.array([np.cos(direction), np.sin(direction)]), 0, SIDE)
-        fixes.append(np.clip(place + rng.normal(0, 5, 2), 0, SIDE))
+        place = np.clip(place + speed * step * np.array([np.cos(direction), np.sin(direction)]), 0, side)
+        fixes.append(np.clip(place + rng.normal(0, 5, 2), 0, side))
     return np.array(fixes)
 
 

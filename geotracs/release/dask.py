@@ -17,6 +17,7 @@ import geotracs.core.randomness as randomness
 import geotracs.geo.leaks as leaks
 import geotracs.geo.tracks as frames
 import geotracs.release.budgets as budgets
+import geotracs.release.pace as paces
 import geotracs.release.plan as plans
 from geotracs.core.budget import LARGEST, STEPS, Levels, round_down
 from geotracs.errors import InputError, quoted, sealed
@@ -75,7 +76,9 @@ def perturb(
     """
     check_frame(ddf)
     check_arguments(shuffle, arguments.keys())
-    return release(ddf, Request.of(eps, method, rng=rng, **arguments), shuffle=shuffle)
+    private = release(ddf, Request.of(eps, method, rng=rng, **arguments), shuffle=shuffle)
+    paces.warn_of(private._meta.attrs["tracs"].get("risk"))
+    return private
 
 
 def release(

@@ -9,6 +9,7 @@ import numpy as np
 import geotracs.geo.tracks as frames
 import geotracs.release.blocks as blocks
 import geotracs.release.budgets as budgets
+import geotracs.release.pace as paces
 import geotracs.release.plan as plans
 from geotracs.core.digest import Digest
 from geotracs.errors import sealed
@@ -163,7 +164,9 @@ def perturb(
     """
     given = locals()  # so that an argument is named in the signature and in `Request` only
     request = Request(**{name: given[name] for name in Request.names()})
-    return release(gdf, request, workers=workers, progress=progress)
+    private = release(gdf, request, workers=workers, progress=progress)
+    paces.warn_of(private.attrs["tracs"].get("risk"))
+    return private
 
 
 def release(

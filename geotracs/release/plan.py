@@ -26,6 +26,7 @@ import geotracs.release.blocks as blocks
 import geotracs.release.budgets as budgets_
 import geotracs.release.engine as engine
 import geotracs.release.outside as outside
+import geotracs.release.pace as paces
 import geotracs.release.steps as steps
 from geotracs.core.digest import Digest
 from geotracs.core.domains import Domain
@@ -66,6 +67,8 @@ class Plan:
         The epsilons of locations, if they are not all the same or shared evenly.
     layers : dict
         What recognises the public layers, or holds them; see `geotracs.geo.layers`.
+    pace : Pace, or None
+        How quickly the first rows follow each other, if they have times.
     """
 
     recipe: methods.Method
@@ -85,6 +88,7 @@ class Plan:
     budgets: budgets_.Budgets | None = None
     remap: methods.Remap | methods.PlaceRemap | None = None
     layers: dict[str, Any] = field(default_factory=dict)
+    pace: paces.Pace | None = None
 
     def __repr__(self) -> str:
         return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
@@ -202,7 +206,19 @@ class Plan:
             # Points in the working CRS of a fitted region tell of it.
             recipe=self.recipe.record() if region and not region.record["fitted"] else {},
             layers=self.layers,
+            risk=self.risk,
         )
+
+    @functools.cached_property
+    def risk(self) -> dict[str, Any]:
+        """How far reports are off, and whoever follows people through them; nothing where that is not known.
+
+        From public things only, and so not for a region that was fitted to private data.
+        """
+        if self.pace is None or self.region is None or self.region.record["fitted"]:
+            return {}
+        eps = self.pace.typical(self.eps, self.unit, self.levels)
+        return {} if self.pace.is_sparse(self.region) else paces.risk(self.pace, self.channel, self.region, eps)
 
     @functools.cached_property
     def channel(self) -> methods.Channel:
@@ -293,6 +309,7 @@ def make(
         budgets=budgets,
         remap=None if setting is None else setting.remap,
         layers={} if setting is None else _layers(request, setting.region),
+        pace=paces.Pace.of(gdf, trajectory, time),
     )
 
 

@@ -18,6 +18,7 @@ import geotracs.io.files as files
 import geotracs.io.siblings as siblings
 import geotracs.io.wkb as wkb
 import geotracs.release.blocks as blocks
+import geotracs.release.pace as paces
 import geotracs.release.plan as plans
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError, PrivacyWarning, quoted, sealed, warn
@@ -138,6 +139,7 @@ def perturb_file(
             private = release_frame(frame, request, workers=workers, progress=bool(progress), account=account)
         files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas)
         account.finish()
+        paces.warn_of(private.attrs["tracs"].get("risk"))
         return private.tracs.guarantee
     with (
         account.or_withdraw(),
@@ -149,6 +151,7 @@ def perturb_file(
         promised = _stream(source, unfinished, account, batch_rows or BATCH, quote_formulas, workers, progress)
         account.keep()
     account.finish()
+    paces.warn_of(promised.risk)
     return promised
 
 

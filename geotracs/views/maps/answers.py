@@ -18,7 +18,7 @@ import geotracs.views.maps.scene as scenes
 import geotracs.views.maps.sides as sides
 import geotracs.views.shapes as shapes
 from geotracs.core.digest import OTHER
-from geotracs.core.guarantee import caption, recorded
+from geotracs.core.guarantee import caption, following, recorded
 from geotracs.errors import CRSError, InputError
 from geotracs.geo.region import Region
 from geotracs.geo.tracks import check
@@ -181,7 +181,7 @@ def _density_legend(frame: gpd.GeoDataFrame, zones: gpd.GeoDataFrame, top: float
         return None
     record = recorded(frame.attrs)
     unclear = shapes.unclear(zones)
-    lines = [caption(record)] if record else []
+    lines = [caption(record), *following(record)] if record else []
     lines.append(f"share of the locations, {shapes.counted(zones)}")
     if unclear.any():
         lines.append(f"{int(unclear.sum()):,} unclear: the {shapes.level_of(frame)} is wider than the share")
@@ -231,7 +231,7 @@ def _arrows(
 
 def _flows_legend(frame: gpd.GeoDataFrame, share: np.ndarray, drawn: list[np.ndarray], stays: np.ndarray) -> str:
     record = recorded(frame.attrs)
-    lines = [caption(record)] if record else []
+    lines = [caption(record), *following(record)] if record else []
     clear, vague = (len(rows) for rows in drawn)
     lines.append(f"{clear:,} of {len(share):,} flows, with {share[drawn[0]].sum():.0%} of the trips")
     if clear:
@@ -303,7 +303,7 @@ def _tube(side: sides.Side, radius: np.ndarray, within: Any, hues: list[str]) ->
 
 
 def _tracks_legend(frame: gpd.GeoDataFrame, side: sides.Side, radius: np.ndarray, roles: list[str]) -> str:
-    lines = [caption(recorded(frame.attrs))]
+    lines = [caption(recorded(frame.attrs)), *following(recorded(frame.attrs))]
     count = len(side.offsets) - 1
     lines.append(f"{count:,} of {side.trajectories:,} trajectories, {len(side.rows):,} of {side.total:,} locations")
     if len(radius):

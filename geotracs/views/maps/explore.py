@@ -18,7 +18,7 @@ import geotracs.views.maps.scene as scenes
 import geotracs.views.maps.sides as sides
 import geotracs.views.shapes as shapes
 from geotracs.core.digest import OTHER
-from geotracs.core.guarantee import caption, recorded
+from geotracs.core.guarantee import caption, following, recorded
 from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.tracks import check
 from geotracs.utility.compare import compare, standing
@@ -191,7 +191,7 @@ def _legend(
 ) -> str:
     lines = []
     if record:
-        lines.append(caption(record))
+        lines += [caption(record), *following(record)]
     if perturbed is not None:
         error = compare(gdf, perturbed)["ae"]
         if pd.notna(error):

@@ -7,6 +7,19 @@ from geotracs.views.plots.answers import density, flows, tube
 from geotracs.views.plots.charts import intervals, lengths
 from geotracs.views.plots.curves import displacement, error_curve
 from geotracs.views.plots.one_report import mechanism
+from geotracs.views.plots.risks import attacks, risk
 from geotracs.views.plots.tracks import plot
 
-__all__ = ["density", "displacement", "error_curve", "flows", "intervals", "lengths", "mechanism", "plot", "tube"]
+__all__ = [
+    "attacks",
+    "density",
+    "displacement",
+    "error_curve",
+    "flows",
+    "intervals",
+    "lengths",
+    "mechanism",
+    "plot",
+    "risk",
+    "tube",
+]
