@@ -22,7 +22,6 @@ from geotracs.core.mechanisms.window import SIDE
 from geotracs.core.methods.atp import ATP
 from geotracs.core.methods.base import Method, PlaceMethod
 from geotracs.core.methods.codebooks import LARGEST
-from geotracs.core.methods.geo_ind import GeoInd
 from geotracs.core.methods.joint import Joint
 from geotracs.core.methods.k_rr import KRR
 from geotracs.core.methods.nearest import Nearest
@@ -33,7 +32,7 @@ from geotracs.core.methods.weighted import WeightedMethod
 from geotracs.core.methods.weighted_nearest import WeightedNearest
 from geotracs.core.notions import Metric
 from geotracs.core.places import Places
-from geotracs.trust.counting import exp_bounds, keeps, on_the_square, on_the_unit, worst_of_draws, worst_of_rows
+from geotracs.trust.counting import keeps, on_the_square, on_the_unit, worst_of_draws, worst_of_rows
 from geotracs.trust.findings import Check
 
 MAX_PLACES = 2**10
@@ -239,4 +238,3 @@ KINDS: list[tuple[type[Method], Callable[..., list[Found]]]] = [
     (WeightedMethod, _weighted),
 ]
 """Who counts what."""
-__all__ = ["GeoInd", "check", "exp_bounds", "log_ratio"]
