@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import shapely
+from shapely.geometry.base import BaseGeometry
 
 from geotracs.core.domains import Domain
 from geotracs.core.notions import Metric
 from geotracs.core.places import Places
 
-CORNERS, INSIDE, PLACES = 8, 10, 24
+CORNERS, INSIDE, PLACES = 8, 10, 36
 """How many locations are tried: at the border, inside, and of a public set of places."""
 BASES = 4
 """Of metric privacy: from how many locations..."""
@@ -45,22 +46,28 @@ class Promise:
         return (self.eps * away / self.metric.radius).reshape(n, n) * (1 - np.eye(n))
 
 
-def candidates(promise: Promise, places: Places | None = None) -> np.ndarray:
+def candidates(promise: Promise, places: Places | None = None, most: int = PLACES) -> np.ndarray:
     """Return public locations among which the pair that is told apart best is looked for.
 
-    Over places these are some of the places, or all. Otherwise they are corners, the middle, and points over the
+    Over places these are up to ``most`` of the places, and those at the border of the set. Otherwise they are corners, the middle, and points over the
     region; of metric privacy also such that are near each other.
     """
     domain = promise.domain
     if places is not None:
         xy = places.sample(places.count)
-        xy = xy[np.unique(np.linspace(0, len(xy) - 1, min(len(xy), PLACES)).astype(np.int64))]
+        xy = np.concatenate([_corners(shapely.MultiPoint(xy)), _some(xy, most)])
     elif promise.metric is not None:
         bases = domain.spread(BASES)[:BASES]
         steps = [np.zeros((1, 2)), *(far * promise.metric.radius * np.array([[1.0, 0.0], [0.0, -1.0]]) for far in AWAY)]
         xy = (bases[:, None] + np.concatenate(steps)).reshape(-1, 2)
     else:
-        hull = shapely.get_coordinates(domain.outline.convex_hull)[:-1]
-        corners = hull[np.unique(np.linspace(0, len(hull) - 1, min(len(hull), CORNERS)).astype(np.int64))]
-        xy = np.concatenate([corners, [domain.centre], domain.spread(INSIDE)])
+        xy = np.concatenate([_corners(domain.outline), [domain.centre], domain.spread(INSIDE)])
     return np.unique(domain.clip(np.asfortranarray(xy)), axis=0)
+
+
+def _corners(shape: BaseGeometry) -> np.ndarray:
+    return _some(np.unique(shapely.get_coordinates(shape.convex_hull), axis=0), CORNERS)
+
+
+def _some(xy: np.ndarray, most: int) -> np.ndarray:
+    return xy[np.unique(np.linspace(0, len(xy) - 1, min(len(xy), most)).astype(np.int64))]
