@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from geotracs.io import datasets, files, loaders
     from geotracs.release.file import perturb_file
     from geotracs.release.frame import perturb
+    from geotracs.trust.audit import audit
     from geotracs.utility import metrics
     from geotracs.utility.compare import compare, displacement
     from geotracs.utility.sweep import sweep
@@ -51,6 +52,7 @@ _MODULES = {
 _FUNCTIONS = {
     "Guarantee": "geotracs.core.guarantee",
     "advise": "geotracs.geo.advise",
+    "audit": "geotracs.trust.audit",
     "compare": "geotracs.utility.compare",
     "density": "geotracs.answers.density",
     "displacement": "geotracs.utility.compare",
@@ -75,6 +77,7 @@ __all__ = [
     "InputError",
     "PrivacyWarning",
     "advise",
+    "audit",
     "compare",
     "datasets",
     "density",

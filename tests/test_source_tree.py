@@ -19,6 +19,7 @@ ORDER = [
     "utility",
     "answers",
     "views",
+    "trust",
     "experiments",
     "accessor",
     "__init__",

@@ -173,8 +173,8 @@ def partitions(reports: np.ndarray, promise: Promise) -> list[Partition]:
     By both coordinates, by direction and distance from the middle of the region, by single values, and by the last bits
     of the coordinates, where the support of a careless sampler shows.
     """
-    low, high = np.reshape(promise.domain.outline.bounds, (2, 2))
-    centre, half = np.array(promise.domain.centre), np.maximum((high - low) / 2, 1e-300)
+    low, high = promise.bounds
+    centre, half = (low + high) / 2, np.maximum((high - low) / 2, 1e-300)
 
     def polar(xy: np.ndarray) -> np.ndarray:
         across, up = ((xy - centre) / half).T

@@ -40,13 +40,17 @@ class Files:
     region: Region
     folder: Path
 
-    def release(self, xy: np.ndarray, seed: int) -> gpd.GeoDataFrame:
-        """Write locations, one per person, let the engine release them, and return what it wrote."""
-        source, target = self.folder / "in" / f"tracks{KIND}", self.folder / "out" / f"private{KIND}"
-        for path in (source, target):
-            path.parent.mkdir(exist_ok=True)
-            path.unlink(missing_ok=True)
-        files.write(self._frame(xy), source)
+    def write(self, xy: np.ndarray, name: str) -> Path:
+        """Write locations, one per person, and return the path of the file."""
+        path = self.folder / "in" / f"{name}{KIND}"
+        path.parent.mkdir(exist_ok=True)
+        return files.write(self._frame(xy), path, overwrite=True)
+
+    def release(self, source: Path, seed: int) -> gpd.GeoDataFrame:
+        """Let the engine release a file, and return what it wrote."""
+        target = self.folder / "out" / f"private{KIND}"
+        target.parent.mkdir(exist_ok=True)
+        target.unlink(missing_ok=True)
         try:
             with warnings.catch_warnings(action="ignore"):  # of the seed, and of what made-up data lack
                 self.engine(source, target, seed)
@@ -108,8 +112,9 @@ def _moved_off(xy: np.ndarray, centre: tuple[float, float]) -> np.ndarray:
 def _crowd(own: Files, promise: Promise, pair: np.ndarray, rows: int, alarm: float, seed: int) -> Check:
     """Everybody at the one location, or everybody at the other: each row is a draw."""
     reports = []
-    for number, xy in enumerate((*pair, *pair)):
-        one = own.reports(own.release(np.repeat(xy[None], rows, axis=0), seed + number))
+    sources = [own.write(np.repeat(xy[None], rows, axis=0), f"crowd{side}") for side, xy in enumerate(pair)]
+    for number, source in enumerate((*sources, *sources)):
+        one = own.reports(own.release(source, seed + number))
         if len(one) != rows:
             raise InputError(f"`engine` wrote {len(one):,} rows of a file that has {rows:,}.")
         reports.append(one)
@@ -128,11 +133,12 @@ def _neighbours(
 ) -> list[Check]:
     """One location differs: the rows of all other people, and the order of rows, may not depend on it."""
     target = len(others) // 2
+    sources = [own.write(np.insert(others, target, pair[side], axis=0), f"one{side}") for side in (0, 1)]
     samples: list[list[np.ndarray]] = [[], []]
     orders: list[list[tuple[str, ...]]] = [[], []]
     for number in range(releases):
         for side in (0, 1):
-            frame = own.release(np.insert(others, target, pair[side], axis=0), seed + number)
+            frame = own.release(sources[side], seed + number)
             order = tuple(frame["person"]) if "person" in frame else tuple(map(str, range(len(frame))))
             xy = own.reports(frame)[np.argsort(order, kind="stable")]
             if len(xy) != len(others) + 1:
@@ -156,7 +162,7 @@ def _look_alike(left: np.ndarray, right: np.ndarray, alarm: float) -> bool:
 
 def _scanned(own: Files, xy: np.ndarray, seed: int) -> Check:
     """Look for originals in OUT and in all files beside it, in whatever way they may be stored."""
-    frame = own.release(xy, seed)
+    frame = own.release(own.write(xy, "all"), seed)
     released, originals = shapely.get_coordinates(frame.geometry.array), own.originals(xy)
     inside = own.folder / "out"
     hits = scan.originals_in(inside, originals, released)

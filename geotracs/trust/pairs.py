@@ -35,6 +35,13 @@ class Promise:
     eps: float
     domain: Domain
     metric: Metric | None = None
+    box: tuple[float, float, float, float] | None = None
+    """Where reports are, if not in the coordinates of the domain: xmin, ymin, xmax, ymax."""
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """The lower left and the upper right corner of where reports are."""
+        return np.reshape(self.domain.outline.bounds if self.box is None else self.box, (2, 2))
 
     def allowed(self, xy: np.ndarray) -> np.ndarray:
         """Return the epsilon that is promised of each two of some locations."""
