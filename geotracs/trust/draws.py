@@ -16,14 +16,19 @@ from geotracs.trust.pairs import Promise
 Sampler = Callable[[np.ndarray, int], np.ndarray]
 """Takes a location and a number; returns so many reports of it, an array of shape (n, 2)."""
 
-SEARCH = 20_000
+SEARCH = 50_000
 """How many draws of each location find the worst pairs, at most..."""
 CHOICE = 0.5
 """...and how many choose the events of a pair, as a part of those that bound it."""
-CAUTION = 3.0
-"""How many standard errors an event must be worth more than another to be preferred."""
-FINE, COARSE = 24, 6
-"""Into how many parts each coordinate is cut: as many reports in each."""
+CAUTION, LESS_CAUTION = 3.0, 2.0
+"""How many standard errors an event must be worth more than another to be preferred; and pairs, which are searched
+with fewer draws."""
+COARSE, FINE, FINEST = 6, 24, 64
+"""Into how many parts each coordinate is cut, with as many reports in each; the last only with..."""
+MANY = 100_000
+"""...so many reports."""
+BEYOND = 4.0
+"""Pairs of which more than so many times epsilon is promised are not looked at: no draws can show that much."""
 VALUES = 1023
 """How many single values are events of their own, the most frequent ones."""
 BITS = 16
@@ -79,7 +84,7 @@ def bound(
     level = alarm / (tests or 2 * len(chosen))
     allowed, found = promise.allowed(xy), []
     for i, j in chosen:
-        events = choose([sample(xy[row], math.ceil(CHOICE * draws)) for row in (i, j)], promise)
+        events = choose([sample(xy[row], math.ceil(CHOICE * draws)) for row in (i, j)], promise, xy[[i, j]])
         fresh = [sample(xy[row], draws) for row in (i, j)]
         for (first, second), event in zip(((0, 1), (1, 0)), events, strict=True):
             hits = [int(event(fresh[side]).sum()) for side in (first, second)]
@@ -114,18 +119,25 @@ def worst_pairs(sample: Sampler, promise: Promise, xy: np.ndarray, n: int, pairs
     """Return the pairs of locations that n draws of each tell apart best, as a part of what is promised of them."""
     reports = [sample(one, n) for one in xy]
     scores = np.zeros((len(xy), len(xy)))
+    allowed = promise.allowed(xy) + np.eye(len(xy))
+    if promise.metric is not None:
+        for i, j in np.argwhere(np.triu(allowed <= BEYOND * promise.eps, 1)).tolist():
+            both, view = [reports[i], reports[j]], _nearer(promise.as_reported(xy[[i, j]]))
+            for partition in (_grid(view, np.concatenate(both), parts) for parts in (COARSE, FINE)):
+                scores[i, j] = max(scores[i, j], _prefix(*_counts(partition, both), LESS_CAUTION)[1])
+        return _best(scores / allowed, pairs)
     for partition in partitions(np.concatenate(reports), promise):
-        labels = [partition(own) for own in reports]
-        count = 1 + max(int(own.max()) for own in labels)
-        counts = [np.bincount(own, minlength=count) for own in labels]
+        counts = _counts(partition, reports)
         for i in range(len(xy)):
             for j in range(len(xy)):
                 if i != j:
-                    scores[i, j] = max(scores[i, j], _prefix(counts[i], counts[j])[1])
-    allowed = promise.allowed(xy) + np.eye(len(xy))
-    either = np.maximum(scores, scores.T) / allowed
-    rows, columns = np.triu_indices(len(xy), 1)
-    best = np.argsort(-either[rows, columns], kind="stable")[:pairs]
+                    scores[i, j] = max(scores[i, j], _prefix(counts[i], counts[j], LESS_CAUTION)[1])
+    return _best(np.maximum(scores, scores.T) / allowed, pairs)
+
+
+def _best(parts: np.ndarray, pairs: int) -> list[tuple[int, int]]:
+    rows, columns = np.triu_indices(len(parts), 1)
+    best = np.argsort(-parts[rows, columns], kind="stable")[:pairs]
     return [(int(rows[k]), int(columns[k])) for k in best]
 
 
@@ -134,25 +146,54 @@ Partition = Callable[[np.ndarray], np.ndarray]
 """Gives each report the number of its cell."""
 
 
-def choose(reports: list[np.ndarray], promise: Promise) -> list[Event]:
-    """Return the event that tells the first of two samples from the second, and the one for the other direction."""
+def choose(reports: list[np.ndarray], promise: Promise, pair: np.ndarray) -> list[Event]:
+    """Return the event that tells reports of the first location from those of the second, and one the other way round."""
     best: list[tuple[float, Event]] = [(-math.inf, _never), (-math.inf, _never)]
-    for partition in partitions(np.concatenate(reports), promise):
-        labels = [partition(own) for own in reports]
-        count = 1 + max(int(own.max()) for own in labels)
-        counts = [np.bincount(own, minlength=count) for own in labels]
+    pooled, view = np.concatenate(reports), _nearer(promise.as_reported(pair))
+    for partition in [*partitions(pooled, promise), *(_grid(view, pooled, parts) for parts in _parts(pooled))]:
+        counts = _counts(partition, reports)
         for side in (0, 1):
             cells, score = _prefix(counts[side], counts[1 - side])
             if score > best[side][0]:
-                best[side] = score, _in_cells(partition, cells, count)
+                best[side] = score, _in_cells(partition, cells, counts[side].shape[1])
     return [event for _, event in best]
 
 
-def _prefix(more: np.ndarray, less: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the cells whose union tells two samples apart best, with some caution, and how well it does."""
-    order = np.argsort(-(more + 0.5) / (less + 0.5), kind="stable")
-    ours, theirs = np.cumsum(more[order]) + 1.0, np.cumsum(less[order]) + 1.0
-    scores = np.log(ours / theirs) - CAUTION * np.sqrt(1 / ours + 1 / theirs)
+View = Callable[[np.ndarray], np.ndarray]
+"""Says two numbers of each report."""
+
+
+def _nearer(pair: np.ndarray) -> View:
+    """Return by how much reports are nearer to one location than to the other, and how far they are from both."""
+
+    def view(xy: np.ndarray) -> np.ndarray:
+        here, there = (np.hypot(*(xy - x).T) for x in pair)
+        return np.column_stack([there - here, there + here])
+
+    return view
+
+
+def _parts(reports: np.ndarray) -> tuple[int, ...]:
+    return (COARSE, FINE, FINEST) if len(reports) >= MANY else (COARSE, FINE)
+
+
+def _counts(partition: Partition, reports: list[np.ndarray]) -> list[np.ndarray]:
+    """Return how many reports of each location are in each cell: in the first half of them, and in the second."""
+    labels = [partition(own) for own in reports]
+    count = 1 + max(int(own.max()) for own in labels)
+    halves = [(own[: len(own) // 2], own[len(own) // 2 :]) for own in labels]
+    return [np.array([np.bincount(half, minlength=count) for half in both]) for both in halves]
+
+
+def _prefix(more: np.ndarray, less: np.ndarray, caution: float = CAUTION) -> tuple[np.ndarray, float]:
+    """Return the cells whose union tells two samples apart best, with some caution, and how well it does.
+
+    The first half of the draws brings the cells into an order, and the second, for which it is not made, says how many
+    of them to take: otherwise small cells that look good by chance are taken.
+    """
+    order = np.argsort(-(more[0] + 0.5) / (less[0] + 0.5), kind="stable")
+    ours, theirs = np.cumsum(more[1][order]) + 1.0, np.cumsum(less[1][order]) + 1.0
+    scores = np.log(ours / theirs) - caution * np.sqrt(1 / ours + 1 / theirs)
     last = int(scores.argmax())
     return order[: last + 1], float(scores[last])
 
@@ -183,11 +224,11 @@ def partitions(reports: np.ndarray, promise: Promise) -> list[Partition]:
     def plain(xy: np.ndarray) -> np.ndarray:
         return xy
 
-    found = [_grid(view, reports, parts) for view in (plain, polar) for parts in (COARSE, FINE)]
+    found = [_grid(view, reports, parts) for view in (plain, polar) for parts in _parts(reports)]
     return [*found, _single_values(reports), _last_bits]
 
 
-def _grid(view: Callable[[np.ndarray], np.ndarray], reports: np.ndarray, parts: int) -> Partition:
+def _grid(view: View, reports: np.ndarray, parts: int) -> Partition:
     quantiles = np.quantile(view(reports), np.arange(1, parts) / parts, axis=0, method="higher")
     edges = [np.unique(quantiles[:, axis]) for axis in (0, 1)]
 

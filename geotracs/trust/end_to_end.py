@@ -67,7 +67,7 @@ class Files:
         xy = shapely.get_coordinates(frame.geometry.array)
         if len(xy) != len(frame) or not np.isfinite(xy).all():
             raise InputError("`engine` must write one point for each row, and all coordinates must be finite.")
-        return self.region.enter(np.asfortranarray(xy))
+        return np.asarray(self.region.enter(np.asfortranarray(xy)))
 
     def originals(self, xy: np.ndarray) -> np.ndarray:
         """Return locations as the file holds them."""
@@ -118,7 +118,7 @@ def _crowd(own: Files, promise: Promise, pair: np.ndarray, rows: int, alarm: flo
         if len(one) != rows:
             raise InputError(f"`engine` wrote {len(one):,} rows of a file that has {rows:,}.")
         reports.append(one)
-    events = choose(reports[:2], promise)
+    events = choose(reports[:2], promise, pair)
     best = 0.0
     for event, (first, second) in zip(events, ((2, 3), (3, 2)), strict=True):
         hits = [int(event(reports[side]).sum()) for side in (first, second)]

@@ -1,5 +1,6 @@
 """Public locations between which the worst pair is looked for, and what is promised of each pair."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +13,9 @@ from geotracs.core.places import Places
 
 CORNERS, INSIDE, PLACES = 8, 10, 36
 """How many locations are tried: at the border, inside, and of a public set of places."""
-BASES = 4
+BASES = 3
 """Of metric privacy: from how many locations..."""
-AWAY = (0.25, 1.0, 3.0)
+AWAY = (0.25, 1.0, 2.0)
 """...and how far from them, as multiples of the radius."""
 
 
@@ -36,7 +37,13 @@ class Promise:
     domain: Domain
     metric: Metric | None = None
     box: tuple[float, float, float, float] | None = None
-    """Where reports are, if not in the coordinates of the domain: xmin, ymin, xmax, ymax."""
+    """Where reports are, if not in the coordinates of the domain: xmin, ymin, xmax, ymax..."""
+    leave: Callable[[np.ndarray], np.ndarray] | None = None
+    """...and how locations get there."""
+
+    def as_reported(self, xy: np.ndarray) -> np.ndarray:
+        """Return locations in the coordinates of the reports."""
+        return xy if self.leave is None else self.leave(np.asfortranarray(xy))
 
     @property
     def bounds(self) -> np.ndarray:

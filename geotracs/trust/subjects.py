@@ -144,7 +144,7 @@ def _foreign(
         unit = 1.0 if region.domain.in_degrees else region.crs.axis_info[0].unit_conversion_factor
         privacy = Metric(float(radius), LEAST * float(radius)).to_record()
         metric = Metric(float(radius) / unit, LEAST * float(radius) / unit)
-    promise = Promise(eps, region.domain, metric, region.outline().bounds)
+    promise = Promise(eps, region.domain, metric, region.outline().bounds, region.leave)
     generator, name = made_up(rng), getattr(call, "__name__", type(call).__name__)
     sample = _in_parts(lambda xy: _called(call, region.leave(xy), generator))
     return Subject(name, None, sample, promise, region, privacy, generator)
