@@ -26,10 +26,11 @@ COMMANDS = {
     "lengths": "Estimate how far trips go, or how fast, from a release.",
     "reconstruct": "Estimate where everybody was, from a release and a speed, and to within how many metres.",
     "synthesize": "Make up trips with origins, destinations, lengths and times as a release is estimated to have them.",
+    "audit": "Look for a violation of what a method promises: in its integers, its draws, and from file to file.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
     "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
-"""The first lines of what the commands say of themselves, in `geotracs.cli.commands`..."""
+"""The first lines of what the commands say of themselves, in `geotracs.cli.commands`,..."""
 ANSWERS = (
     "density",
     "popularity",
@@ -38,7 +39,9 @@ ANSWERS = (
     "reconstruct",
     "synthesize",
 )
-"""...and in `geotracs.cli.answers`."""
+"""...in `geotracs.cli.answers`..."""
+TRUST = ("audit",)
+"""...and in `geotracs.cli.trust`."""
 OPTIONS = {
     "`dst`": "OUT",
     "`src`": "IN",
@@ -46,6 +49,7 @@ OPTIONS = {
     "overwrite=True": "--overwrite",
     "allow_remote=True": "--allow-remote",
     'outside="clip"': "--outside clip",
+    "`checks`": "`--check`",
     "keep=[...]": "--keep",
     "keep=[]": "--keep none",
     "embed=True": "--embed",
@@ -59,8 +63,8 @@ OPTIONS = {
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
-    "at", "bins", "cells", "crs", "domain", "eps", "level", "method", "motion", "n", "network", "of", "pairs", "places",
-    "prior", "round_to", "seed", "speed", "stay", "unit", "weight", "when", "zones",
+    "alarm", "at", "bins", "cells", "crs", "domain", "draws", "eps", "level", "method", "motion", "n", "network", "of",
+    "pairs", "places", "prior", "releases", "round_to", "seed", "speed", "stay", "unit", "weight", "when", "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")
@@ -108,7 +112,7 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = "answers" if name in ANSWERS else "commands"
+        module = "answers" if name in ANSWERS else "trust" if name in TRUST else "commands"
         return getattr(importlib.import_module(f"geotracs.cli.{module}"), f"{name}_command")
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:

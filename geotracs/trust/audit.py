@@ -13,6 +13,7 @@ import geotracs.trust.end_to_end as end_to_end
 import geotracs.trust.exact as exact
 from geotracs.core.budget import check_eps
 from geotracs.core.methods import METHODS, Method
+from geotracs.core.notions import METRIC, PURE
 from geotracs.core.places import Grid
 from geotracs.core.randomness import made_up
 from geotracs.errors import InputError, quoted, sealed
@@ -27,8 +28,11 @@ CHECKS = ("exact", "draws", "file")
 DRAWS, PAIRS, RELEASES = 10**6, 4, 20
 FEWEST = 1000
 """With fewer draws nothing can be found."""
-CONTROL = 1.05
-"""The control spends so many times epsilon."""
+CONTROLS = {PURE: 1.05, METRIC: 1.1}
+"""The control spends so many times epsilon. Noise in the plane reaches its worst ratio along one line only, so that it
+takes more to be found."""
+CONTROLLED = 2
+"""How many pairs of the control are bounded."""
 ALARM = 0.01
 ROWS = 50_000
 """How many rows a file has at most in which everybody is at one location."""
@@ -130,15 +134,16 @@ def audit(
             found.append(ratios[0])
             used = ratios[1]
     if "draws" in asked:
-        rows, worst = _draws(subject, draws, pairs, each)
-        found += rows
+        bounded, worst = _draws(subject, draws, pairs, each)
+        found += bounded
         lower, pair = worst.part, worst.pair
     if "file" in asked and engine is not None:
         pair = subject.far_apart() if pair is None else pair
         seed = int(made_up(rng).integers(2**31))
-        own = {"rows": max(FEWEST, min(ROWS, draws // 10)), "releases": int(releases), "alarm": each, "seed": seed}
-        found += end_to_end.check(engine, subject.promise, subject.region, pair, **own)
-    return Audit(subject.name, eps, subject.privacy, tuple(found), float(alarm), CONTROL, used, lower)
+        rows, where = max(FEWEST, min(ROWS, draws // 10)), (subject.promise, subject.region, pair)
+        found += end_to_end.check(engine, *where, rows=rows, releases=releases, alarm=each, seed=seed)
+    control = CONTROLS[subject.privacy["kind"]]
+    return Audit(subject.name, eps, subject.privacy, tuple(found), float(alarm), control, used, lower)
 
 
 def _draws(subject: Subject, draws: int, pairs: int, alarm: float) -> tuple[list[Check], black_box.Bound]:
@@ -149,12 +154,14 @@ def _draws(subject: Subject, draws: int, pairs: int, alarm: float) -> tuple[list
     tried = f"{len(xy)} locations searched, {len(bounds) // 2} pairs of {draws:,} draws each"
     what = "lower bound from draws, at the worst pair of locations"
     rows = [Check("draws", what, not worst.broken, worst.epsilon, worst.allowed, tried)]
-    control = subject.control(CONTROL)
+    times = CONTROLS[subject.privacy["kind"]]
+    control = subject.control(times)
     if control is not None:
         sample, promise = control
-        first = black_box.bound(sample, promise, candidates(promise), draws, 1, alarm, tests=len(bounds))[0]
-        what = f"the same of a known mechanism that spends {CONTROL:g} times epsilon"
-        tried = f"1 pair of {draws:,} draws each"
+        few = min(pairs, CONTROLLED)
+        first = black_box.bound(sample, promise, candidates(promise), draws, few, alarm, tests=len(bounds))[0]
+        what = f"the same of a known mechanism that spends {times:g} times epsilon"
+        tried = f"{few} pairs of {draws:,} draws each"
         rows.append(Check("control", what, first.broken, first.epsilon, first.allowed, tried))
     return rows, worst
 
@@ -199,5 +206,5 @@ def _check_numbers(draws: Any, pairs: Any, releases: Any, alarm: Any) -> None:
     for name, value, least in (("draws", draws, FEWEST), ("pairs", pairs, 1), ("releases", releases, 2)):
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             raise InputError(f"`{name}` must be a whole number from {least:,} on, got {quoted(value)}.")
-    if isinstance(alarm, bool) or not isinstance(alarm, Real) or not 0 < alarm < 1:
+    if isinstance(alarm, bool) or not isinstance(alarm, Real) or not 0 < float(alarm) < 1:
         raise InputError(f"`alarm` must be a probability between 0 and 1, got {quoted(alarm)}.")

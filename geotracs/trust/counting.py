@@ -1,4 +1,4 @@
-"""Integers counted out: exact ratios of what a mechanism draws, against bounds of exp(eps) that are not the library's."""
+"""Integers counted out: exact ratios of what a mechanism draws, against bounds of exp(eps) made in another way."""
 
 import functools
 from fractions import Fraction
@@ -154,9 +154,7 @@ def on_the_square(mechanism: Any, side: int) -> tuple[Fraction | None, int]:
     draws = np.stack(np.meshgrid(_some(side, columns, 8), _some(side, rows, 8)), axis=0).reshape(2, -1)
     inside = (draws[0] < columns) & (draws[1] < rows)
     for x in secrets:
-        (left, right), (low, high) = (
-            (round(begin * side), round(end * side)) for begin, end in mechanism.rectangle(x)
-        )
+        (left, right), (low, high) = ((round(begin * side), round(end * side)) for begin, end in mechanism.rectangle(x))
         if (right - left) * (high - low) != cells:
             return None, len(secrets)
         own = mechanism.apply(np.repeat(x[None], draws.shape[1], axis=0), draws.astype(np.uint32))
@@ -171,7 +169,9 @@ def _secrets(cells: int, window: int) -> np.ndarray:
     if cells <= ALL:
         return np.arange(cells)
     half = window // 2
-    ends = np.array([0, 1, half - 1, half, half + 1, cells - half - 1, cells - half, cells - half + 1, cells - 2, cells - 1])
+    ends = np.array(
+        [0, 1, half - 1, half, half + 1, cells - half - 1, cells - half, cells - half + 1, cells - 2, cells - 1]
+    )
     return np.unique(np.clip(np.concatenate([ends, np.linspace(0, cells - 1, SOME).astype(np.int64)]), 0, cells - 1))
 
 

@@ -59,9 +59,7 @@ def _by_pair(rows: np.ndarray, allowed: np.ndarray) -> list[tuple[float, float, 
     return found
 
 
-def _rows(
-    method: Method, eps: float, domain: Domain, places: Places | None, xy: np.ndarray
-) -> Iterator[np.ndarray]:
+def _rows(method: Method, eps: float, domain: Domain, places: Places | None, xy: np.ndarray) -> Iterator[np.ndarray]:
     """Return densities, one row per location, for each reference from which a location may be seen."""
     channel: Any = method.on(domain, places, eps)
     if places is not None and channel.over == "places":

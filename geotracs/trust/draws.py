@@ -124,7 +124,8 @@ def worst_pairs(sample: Sampler, promise: Promise, xy: np.ndarray, n: int, pairs
         for i, j in np.argwhere(np.triu(allowed <= BEYOND * promise.eps, 1)).tolist():
             both, view = [reports[i], reports[j]], _nearer(promise.as_reported(xy[[i, j]]))
             for partition in (_grid(view, np.concatenate(both), parts) for parts in (COARSE, FINE)):
-                scores[i, j] = max(scores[i, j], _prefix(*_counts(partition, both), LESS_CAUTION)[1])
+                one, other = _counts(partition, both)
+                scores[i, j] = max(scores[i, j], _prefix(one, other, LESS_CAUTION)[1])
         return _best(scores / allowed, pairs)
     for partition in partitions(np.concatenate(reports), promise):
         counts = _counts(partition, reports)
@@ -147,7 +148,7 @@ Partition = Callable[[np.ndarray], np.ndarray]
 
 
 def choose(reports: list[np.ndarray], promise: Promise, pair: np.ndarray) -> list[Event]:
-    """Return the event that tells reports of the first location from those of the second, and one the other way round."""
+    """Return the events that tell reports of the first location from those of the second, and the other way round."""
     best: list[tuple[float, Event]] = [(-math.inf, _never), (-math.inf, _never)]
     pooled, view = np.concatenate(reports), _nearer(promise.as_reported(pair))
     for partition in [*partitions(pooled, promise), *(_grid(view, pooled, parts) for parts in _parts(pooled))]:

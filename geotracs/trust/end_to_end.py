@@ -148,12 +148,12 @@ def _neighbours(
     same = all(np.array_equal(*both) for both in zip(*samples, strict=True))
     tried = f"{releases} releases of each of two files" + (", digit by digit the same" if same else "")
     ordered = Check("file", "order of the rows", orders[0] == orders[1], tried=f"{releases} releases of each")
-    passed = same or _look_alike(*(np.array(side) for side in samples), alarm)
+    passed = same or _look_alike(np.array(samples[0]), np.array(samples[1]), alarm)
     return [Check("file", "rows of other people", passed, tried=tried), ordered]
 
 
 def _look_alike(left: np.ndarray, right: np.ndarray, alarm: float) -> bool:
-    """Return whether two samples of the rows of others have one distribution: of each coordinate, and of their means."""
+    """Return whether two samples of the rows of others have one distribution, by each coordinate and by their means."""
     views: Sequence[np.ndarray]
     views = [np.concatenate([side.reshape(len(side), -1), side.mean(axis=1)], axis=1) for side in (left, right)]
     tests = [ks_2samp(a, b).pvalue for a, b in zip(*(view.T for view in views), strict=True)]

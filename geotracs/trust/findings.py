@@ -9,8 +9,8 @@ import pandas as pd
 from geotracs.core.notions import Metric
 
 NOT_A_PROOF = (
-    "A pass is no proof: it says that these checks, with these draws and these locations, found nothing. It says nothing "
-    "of columns that are kept, of how many reports one person gives, or of what else is known of them."
+    "A pass is no proof: it says that these checks, with these draws and these locations, found nothing. It says "
+    "nothing of columns that are kept, of how many reports one person gives, or of what else is known of them."
 )
 
 
@@ -110,8 +110,8 @@ class Audit:
             return "nothing was checked"
         if not self.conclusive:
             return (
-                f"no violation found, but a control with {self.control:g} times epsilon was not found either: take more "
-                "`draws`"
+                f"no violation found, but a control with {self.control:g} times epsilon was not found either: take "
+                "more `draws`"
             )
         return "no violation found"
 
@@ -159,19 +159,23 @@ class Audit:
         widths = [max((len(row[i]) for row in shown), default=0) for i in range(3)]
         lines += ["  " + "  ".join([*(row[i].ljust(widths[i]) for i in range(3)), row[3]]) for row in shown]
         if self.used is not None:
-            lines.append(f"By its density it uses {_share(self.used)} of what it may, at the locations that were tried.")
+            lines.append(
+                f"By its density it uses {_share(self.used)} of what it may, at the locations that were tried."
+            )
         if self.lower_bound is not None:
             lines.append(f"The draws prove that it uses at least {_share(self.lower_bound)}.")
-        lines.append(f"Where all is well, the whole audit raises a false alarm with probability {self.alarm:g} at most.")
+        lines.append(f"If all is well, the whole audit raises a false alarm with probability {self.alarm:g}, at most.")
         return "\n".join([*lines, NOT_A_PROOF])
 
     def _promise(self) -> str:
         metric = Metric.read(self.privacy)
         if metric is None:
-            return f"Promised: no report is more than exp({self.epsilon:g}) times likelier from one location than another."
+            return (
+                f"Promised: no report is more than exp({self.epsilon:g}) times likelier from one location than another."
+            )
         return (
-            f"Promised: metric privacy, exp({self.epsilon:g} * d / {metric.radius:g}) for two locations d metres apart; "
-            "this is not local differential privacy over the region."
+            f"Promised: metric privacy, exp({self.epsilon:g} * d / {metric.radius:g}) for two locations d metres "
+            "apart; this is not local differential privacy over the region."
         )
 
 

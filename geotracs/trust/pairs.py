@@ -63,8 +63,8 @@ class Promise:
 def candidates(promise: Promise, places: Places | None = None, most: int = PLACES) -> np.ndarray:
     """Return public locations among which the pair that is told apart best is looked for.
 
-    Over places these are up to ``most`` of the places, and those at the border of the set. Otherwise they are corners, the middle, and points over the
-    region; of metric privacy also such that are near each other.
+    Over places these are up to ``most`` of the places, and those at the border of the set. Otherwise they are corners,
+    the middle, and points over the region; of metric privacy such that are near each other.
     """
     domain = promise.domain
     if places is not None:

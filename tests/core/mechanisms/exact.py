@@ -1,4 +1,4 @@
-"""What the exact tests of mechanisms share: thresholds against rational bounds of exp(eps), and scripted random words."""
+"""What the exact tests of mechanisms share: thresholds in whole numbers, and scripted random words."""
 
 from fractions import Fraction
 
