@@ -58,6 +58,10 @@ PUBLIC = {
     "geotracs.core.notions.Metric": "the radius that the user typed, as in the record",
     "geotracs.core.places.Grid": "what the user typed",
     "geotracs.io.streams.Summary": "about the reports",
+    "geotracs.trust.draws.Bound": "public stand-ins for locations",
+    "geotracs.trust.findings.Audit": "made from public things",
+    "geotracs.trust.findings.Check": "made from public things",
+    "geotracs.trust.pairs.Promise": "what the user typed, and a public region",
     "geotracs.utility.sweep.Engine": "functions",
 }
 """Classes whose repr may show numbers, and why. Methods may, too: their fields are options that the user typed."""
@@ -77,6 +81,7 @@ OWN_REPRS = {
     "geotracs.core.methods.book.Book",
     "geotracs.core.mechanisms.unit.OnUnit",
     "geotracs.core.mechanisms.window.Window",
+    "geotracs.trust.findings.Audit",
     "geotracs.release.plan.Plan",
     "geotracs.release.request.Request",
     "geotracs.core.randomness.Key",
