@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from geotracs.io import datasets, files, loaders
     from geotracs.release.file import perturb_file
     from geotracs.release.frame import perturb
+    from geotracs.trust.audit import audit
     from geotracs.trust.ledger import Ledger
     from geotracs.trust.risk import risk
     from geotracs.trust.risk_curves import risk_curves
@@ -63,6 +64,7 @@ _FUNCTIONS = {
     "Guarantee": "geotracs.core.guarantee",
     "Ledger": "geotracs.trust.ledger",
     "advise": "geotracs.geo.advise",
+    "audit": "geotracs.trust.audit",
     "compare": "geotracs.utility.compare",
     "density": "geotracs.answers.density",
     "displacement": "geotracs.utility.compare",
@@ -91,6 +93,7 @@ __all__ = [
     "Ledger",
     "PrivacyWarning",
     "advise",
+    "audit",
     "compare",
     "datasets",
     "density",

@@ -61,6 +61,10 @@ PUBLIC = {
     "geotracs.trust.risk_found.Found": "means and quantiles over people, marked as private in a Risk",
     "geotracs.trust.risk_people.Habits": "numbers that the user typed",
     "geotracs.io.streams.Summary": "about the reports",
+    "geotracs.trust.draws.Bound": "public stand-ins for locations",
+    "geotracs.trust.findings.Audit": "made from public things",
+    "geotracs.trust.findings.Check": "made from public things",
+    "geotracs.trust.pairs.Promise": "what the user typed, and a public region",
     "geotracs.utility.sweep.Engine": "functions",
 }
 """Classes whose repr may show numbers, and why. Methods may, too: their fields are options that the user typed."""
@@ -80,6 +84,7 @@ OWN_REPRS = {
     "geotracs.core.methods.book.Book",
     "geotracs.core.mechanisms.unit.OnUnit",
     "geotracs.core.mechanisms.window.Window",
+    "geotracs.trust.findings.Audit",
     "geotracs.release.plan.Plan",
     "geotracs.trust.risk_result.Risk",
     "geotracs.release.request.Request",

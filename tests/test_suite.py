@@ -102,6 +102,10 @@ TESTED_IN = {
     "release/file/__init__": "release/file/test_release",
     "release/file/counts": "release/file/test_release",
     "release/file/survey": "release/test_budgets",
+    **{f"trust/{name}": "trust/test_audit" for name in (
+        "counting", "densities", "draws", "end_to_end", "exact", "findings", "pairs", "subjects",
+    )},
+    "trust/scan": "release/test_bytes",
     "experiments/mechanisms": "test_experiments_mechanisms",
     **{f"experiments/{name}": "test_experiments_answers" for name in ("answers", "channels")},
     "experiments/poisoning": "answers/test_robust",

@@ -26,12 +26,13 @@ COMMANDS = {
     "lengths": "Estimate how far trips go, or how fast, from a release.",
     "reconstruct": "Estimate where everybody was, from a release and a speed, and to within how many metres.",
     "synthesize": "Make up trips with origins, destinations, lengths and times as a release is estimated to have them.",
+    "audit": "Look for a violation of what a method promises: in its integers, its draws, and from file to file.",
     "ledger": "Show how much epsilon people have spent, change the budget, or charge a release made elsewhere.",
     "risk": "Say what a release in a public region would tell about a person, in metres; no data is needed.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
     "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
-"""The first lines of what the commands say of themselves, in `geotracs.cli.commands`..."""
+"""The first lines of what the commands say of themselves, in `geotracs.cli.commands`,..."""
 ANSWERS = (
     "density",
     "popularity",
@@ -41,7 +42,7 @@ ANSWERS = (
     "synthesize",
 )
 """...in `geotracs.cli.answers`..."""
-TRUST = ("ledger", "risk")
+TRUST = ("audit", "ledger", "risk")
 """...and in `geotracs.cli.trust`."""
 OPTIONS = {
     "`dst`": "OUT",
@@ -50,6 +51,7 @@ OPTIONS = {
     "overwrite=True": "--overwrite",
     "allow_remote=True": "--allow-remote",
     'outside="clip"': "--outside clip",
+    "`checks`": "`--check`",
     "keep=[...]": "--keep",
     "keep=[]": "--keep none",
     "embed=True": "--embed",
@@ -65,9 +67,9 @@ OPTIONS = {
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
-    "at", "bins", "cells", "crs", "data", "domain", "eps", "fixes", "interval", "known", "ledger", "level", "method",
-    "motion", "n", "network", "of", "pairs", "people", "person", "places", "prior", "round_to", "seed", "speed",
-    "stay", "unit", "weight", "when", "within", "zones",
+    "alarm", "at", "bins", "cells", "crs", "data", "domain", "draws", "eps", "fixes", "interval", "known", "ledger",
+    "level", "method", "motion", "n", "network", "of", "pairs", "people", "person", "places", "prior", "releases",
+    "round_to", "seed", "speed", "stay", "unit", "weight", "when", "within", "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")

@@ -1,5 +1,8 @@
 """What commands share: options, and what their texts stand for."""
 
+import ast
+import inspect
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +55,19 @@ def read_places(text: str | None, allow_remote: bool = False) -> Any:
     except ValueError:
         raise InputError(f"`--round-to grid:METRES` needs a number, got {text!r}.") from None
     return Grid(cell=cell)
+
+
+def method_options(pairs: Sequence[str], function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the options of a method, given as NAME=VALUE, for a function that has arguments of its own."""
+    options = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise InputError(f"`--option` must be NAME=VALUE, got {pair!r}.")
+        if name in set(inspect.signature(function).parameters) - {"radius"}:  # which audit takes for a callable
+            raise InputError(f"{name!r} is not an option of a method; see --help for how to give it.")
+        try:
+            options[name] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            options[name] = text
+    return options

@@ -1,18 +1,14 @@
 """The commands: files in, files out; the functions do the work."""
 
-import ast
-import inspect
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 import pandas as pd
 
 import geotracs.io.files as files
-from geotracs.cli.arguments import ALLOW_REMOTE, input_options, read_domain, read_layer, read_places
+from geotracs.cli.arguments import ALLOW_REMOTE, input_options, method_options, read_domain, read_layer, read_places
 from geotracs.core.budget import UNITS, check_eps
 from geotracs.core.methods import METHODS
 from geotracs.errors import InputError
@@ -113,7 +109,7 @@ def perturb_command(
         rng=seed,
         progress=sys.stderr.isatty(),
         **arguments,
-        **_options(options),
+        **method_options(options, perturb),
     )
     click.echo(f"{target}: {guarantee.locations:,} locations.\n{guarantee}")
 
@@ -310,18 +306,3 @@ def _weights(text: str) -> str | list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         return text
-
-
-def _options(pairs: Sequence[str]) -> dict[str, Any]:
-    options = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals:
-            raise InputError(f"`--option` must be NAME=VALUE, got {pair!r}.")
-        if name in inspect.signature(perturb).parameters:
-            raise InputError(f"{name!r} is not an option of a method; see --help for how to give it.")
-        try:
-            options[name] = ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            options[name] = text
-    return options

@@ -1,1 +1,1 @@
-"""Trust: audits, risk in metres, a ledger, a report for the privacy officer."""
+"""Trust: audits, risk in metres, a ledger."""

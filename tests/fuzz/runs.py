@@ -20,7 +20,8 @@ import shapely
 import geotracs
 from geotracs import cli
 from geotracs.errors import GeotracsError
-from tests.fuzz import commands, formats, private, scan
+from geotracs.trust import scan
+from tests.fuzz import commands, formats, private
 from tests.fuzz.damage import damage
 from tests.fuzz.detector import FEW, MANY, Detector, texts_of
 

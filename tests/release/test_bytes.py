@@ -23,7 +23,8 @@ import pytest
 import shapely
 
 from geotracs import InputError, files, perturb_file
-from tests.fuzz import private, scan
+from geotracs.trust import scan
+from tests.fuzz import private
 from tests.helpers import COLUMNS, TERMINAL, prepared, quiet
 
 pytestmark = pytest.mark.slow

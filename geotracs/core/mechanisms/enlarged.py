@@ -8,7 +8,16 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from geotracs.core.mechanisms.lattice import CELLS, WORDS, cells_of, draw_offsets, midpoints, spread_offsets, threshold
+from geotracs.core.mechanisms.lattice import (
+    CELLS,
+    WORDS,
+    cells_of,
+    draw_offsets,
+    midpoints,
+    spread_offsets,
+    threshold,
+    two_level_ratio,
+)
 from geotracs.core.mechanisms.unit import OnUnit, check_unit
 from geotracs.core.randomness import Source
 from geotracs.errors import InputError
@@ -84,8 +93,7 @@ class Enlarged(OnUnit):
 
     def worst_ratio(self) -> Fraction:
         """Return how much likelier a report can be for one secret than for another; for one eps."""
-        inside, outside = Fraction(int(self.threshold)), Fraction(WORDS - int(self.threshold))
-        return inside * (CELLS - int(self.window)) / (outside * int(self.window))
+        return two_level_ratio(int(self.threshold), int(self.window))
 
     def draw(self, n: int, rng: Source) -> np.ndarray:
         """Draw all the randomness for n locations; the secrets are not needed for it."""

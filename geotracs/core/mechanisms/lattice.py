@@ -59,6 +59,16 @@ def threshold(eps: float, window: int, cells: int = CELLS) -> int:
     return limit
 
 
+def two_level_ratio(threshold: int, window: int, cells: int = CELLS) -> Fraction:
+    """Return how much likelier a cell is inside the window than outside it, or outside than inside; exactly.
+
+    >>> two_level_ratio(WORDS * 3 // 4, window=1, cells=2)
+    Fraction(3, 1)
+    """
+    inside, outside = Fraction(threshold, window), Fraction(WORDS - threshold, cells - window)
+    return max(inside / outside, outside / inside)
+
+
 def blocks(n: int) -> Iterator[slice]:
     """Cut n locations into slices of at most ``BLOCK``."""
     for first in range(0, n, BLOCK):
