@@ -31,7 +31,7 @@ BEYOND = 4.0
 """Pairs of which more than so many times epsilon is promised are not looked at: no draws can show that much."""
 VALUES = 1023
 """How many single values are events of their own, the most frequent ones."""
-BITS = 16
+BITS = 64
 """Trailing zeros of a coordinate's bits are told apart up to this many."""
 
 

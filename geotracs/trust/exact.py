@@ -190,9 +190,12 @@ def _trajectories(method: PlaceMethod, eps: float, domain: Domain, points: np.nd
 def log_ratio(rows: np.ndarray) -> float:
     """Return the logarithm of the worst ratio of a column, in doubles; columns that are all 0 say nothing.
 
+    Nor do those where a density is infinite, as at a reference: there is no number to compare.
+
     >>> round(log_ratio(np.array([[0.75, 0.25, 0.0], [0.25, 0.75, 0.0]])), 6) == round(math.log(3), 6)
     True
     """
+    rows = rows[:, np.isfinite(rows).all(axis=0)]
     most, least = rows.max(axis=0), rows.min(axis=0)
     possible = most > 0
     if np.any(least[possible] <= 0):

@@ -98,6 +98,8 @@ class Audit:
     def conclusive(self) -> bool:
         """Whether something was checked, and a control that breaks the promise was found by the same draws."""
         controls = [check.passed for check in self.checks if check.kind == "control"]
+        if not controls and any(check.kind == "draws" for check in self.checks):
+            return False
         return any(check.passed is not None for check in self.checks) and all(controls)
 
     @property
@@ -110,8 +112,8 @@ class Audit:
             return "nothing was checked"
         if not self.conclusive:
             return (
-                f"no violation found, but a control with {self.control:g} times epsilon was not found either: take "
-                "more `draws`"
+                f"no violation found, but no control with {self.control:g} times epsilon was found either: take more "
+                "`draws`"
             )
         return "no violation found"
 

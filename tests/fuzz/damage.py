@@ -210,7 +210,7 @@ def _sidecar(path: Path, private: Private, other: Path, rng: Rng) -> tuple[Path,
         return _bytes(path, private, other, rng)
     victim = _one(others, rng)
     foreign = other.parent / victim.relative_to(path.parent)
-    if rng.random() < 0.5 or not foreign.exists():
+    if rng.random() < 0.5 or not foreign.exists() or foreign.samefile(victim):
         victim.unlink()
         return path, f"{victim.name} lost"
     shutil.copy(foreign, victim)
@@ -282,8 +282,10 @@ def _parquet(path: Path, private: Private, other: Path, rng: Rng) -> tuple[Path,
         table = table.set_column(table.column_names.index("geometry"), "geometry", pa.array(rows, pa.binary()))
     if what == "text geometry":
         rows = [f"POINT ({x} {y})" for x, y in private.xy[: len(table)]]
-        table = table.set_column(table.column_names.index("geometry"), "geometry", pa.array(rows[: len(table)]))
-        return _bytes(path, private, other, rng) if len(rows) < len(table) else _stored(path, table, geo, what)
+        if len(rows) < len(table):  # reports, of which there are more
+            return _bytes(path, private, other, rng)
+        table = table.set_column(table.column_names.index("geometry"), "geometry", pa.array(rows))
+        return _stored(path, table, geo, what)
     with contextlib.suppress(KeyError, TypeError, AttributeError):  # where a former damage was
         GEO[what](geo)
     return _stored(path, table, geo, what)

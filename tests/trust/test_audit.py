@@ -55,7 +55,7 @@ def test_every_named_window_is_counted_out():
     for window in ("r-sw", "pm", "sw", "truncated-laplace", "truncated-gaussian", "purkayastha", "sdd"):
         [row] = exact.check(methods.make("tracs-d", {"window": window}), 3.0, REGION, None)
         assert row.passed
-        assert row.found <= 3.0
+        assert row.found <= 3.0 + 1e-9  # a logarithm in doubles; the row itself is judged in fractions
 
 
 @pytest.mark.parametrize("eps", [0.01, 1.0, 4.0, 12.0])
@@ -68,6 +68,7 @@ def test_no_integer_is_above_epsilon(eps):
 # Planted violations
 
 
+@pytest.mark.slow
 def test_ten_percent_too_much_is_found_and_all_of_epsilon_is_not():
     """20 audits of each with 40,000 draws: at epsilon 2 all of the one kind are found, and none of the other.
 
@@ -86,6 +87,7 @@ def test_ten_percent_too_much_is_found_and_all_of_epsilon_is_not():
             assert margin.mean() > 2.33 * margin.std(ddof=1)  # found in 99 of 100
 
 
+@pytest.mark.slow
 def test_ten_percent_too_much_in_an_audit():
     found = audit(at(2.2), draws=60_000)
     assert not found.passed
@@ -104,6 +106,7 @@ def test_a_method_with_too_much_in_its_integers_is_found():
     assert found.used == pytest.approx(1.1)
 
 
+@pytest.mark.slow
 def test_a_support_that_depends_on_the_secret_is_found():
     def near(xy, rng):  # never farther than 20 km
         return xy + rng.uniform(-20_000, 20_000, xy.shape)
@@ -166,6 +169,7 @@ def test_a_neighbourhood_one_place_too_large_is_found(monkeypatch):
     assert not any(row.passed for row in exact.check(Nearest(), 1.0, REGION, places))
 
 
+@pytest.mark.slow
 def test_metric_privacy_is_audited_by_its_own_metric():
     noise = methods.make("geo-ind", {"radius": 2000.0}).on(REGION, None, 1.2)
 
@@ -284,7 +288,7 @@ def test_what_is_allowed_and_where_pairs_are():
 def test_what_a_result_says():
     found = audit("joint", checks=["exact", "draws"], draws=1000, eps=0.1)
     assert not found.conclusive
-    assert "control with 1.05 times epsilon was not found" in found.verdict
+    assert "no control with 1.05 times epsilon was found" in found.verdict
     text, plain = repr(found), json.loads(json.dumps(found.to_dict()))
     assert text.startswith("Audit of joint at epsilon 0.1: no violation found, but")
     assert "A pass is no proof" in text
