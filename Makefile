@@ -1,10 +1,10 @@
-# make demo | test | check | fuzz | browser | lint | format | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
+# make demo | test | check | times | fuzz | browser | lint | format | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check fuzz browser lint format bench bench-large notebooks pictures clean
+.PHONY: demo test times check fuzz browser lint format bench bench-large notebooks pictures clean
 
 demo: $(READY)
 	$(BIN)/geotracs demo --out demo --overwrite
@@ -16,6 +16,10 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --num
 
 test: $(READY)
 	$(PYTEST)
+
+# All tests once more, timed: writes which of them are too slow for the daily loop.
+times: $(READY)
+	$(PYTEST) -p tests.times tests
 
 # The daily loop: what lint says, and the tests that are not slow, without the examples in docstrings.
 check: lint

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests import times
 from tests.skips import pytest_sessionfinish, pytest_terminal_summary  # noqa: F401  (hooks)
 
 if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -16,6 +17,13 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 SHARED = Path(os.environ.get("GEOTRACS_SHARED", Path(__file__).parents[2] / "shared"))
 TOKYO = (139.47, 35.51, 139.92, 35.87)
 CHICAGO = (-87.95, 41.60, -87.50, 42.05)
+
+
+def pytest_collection_modifyitems(items):
+    slow = times.slow()
+    for item in items:
+        if item.nodeid.split("[")[0] in slow:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture
