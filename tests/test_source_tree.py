@@ -18,7 +18,6 @@ ORDER = [
     "release",
     "utility",
     "answers",
-    "trust",
     "views",
     "trust",
     "experiments",
