@@ -15,7 +15,7 @@ from shapely import affinity
 
 import geotracs
 from geotracs import CRSError, DomainError, GeotracsWarning, InputError, PrivacyWarning, methods
-from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle
+from geotracs.core.domains import Disc, Globe, Parallelogram, Polygon, Rectangle, Transport
 from geotracs.core.mechanisms import Piecewise
 from geotracs.geo.originals import Originals
 from geotracs.geo.region import resolve
@@ -480,3 +480,18 @@ def test_all_outside_says_why():
         perturb(berlin, domain=(20, 52, 21, 53))
     with pytest.raises(DomainError, match=r"latitudes must lie in \[-90, 90\]; are longitude and latitude swapped"):
         perturb(points(139, 35), domain=(35, 139, 36, 140))
+
+
+def test_a_transport_object_is_a_domain_of_its_own():
+    """In its own planar coordinates, as every domain object; in degrees it is refused."""
+    ell = shapely.Polygon([(0, 0), (4000, 0), (4000, 2000), (2000, 2000), (2000, 4000), (0, 4000)])
+    points = gpd.GeoSeries([ell]).sample_points(2000, rng=1).explode(ignore_index=True)
+    frame = gpd.GeoDataFrame(geometry=points).set_crs(32654, allow_override=True)
+    chart = Transport(Polygon(ell))
+    for method in ("joint", "tracs-c"):
+        private = perturb(frame, 8, method, domain=chart)
+        assert shapely.covers(ell, private.geometry.values).all()
+        shares = private.tracs.density(cells=geotracs.places.Grid(nx=2, ny=2), domain=chart)
+        assert ((shares["low"] < 1 / 3) & (1 / 3 < shares["high"])).all()
+    with pytest.raises(CRSError, match="planar"):
+        perturb(frame.to_crs(4326), 2, "joint", domain=chart, crs=4326)
