@@ -64,6 +64,8 @@ def _with(*options: Any) -> Callable[[Any], Any]:
 @click.option("--cells", type=int, nargs=2, metavar="NX NY", help="A grid of this many cells over the region.")
 @click.option("--zones", help="Areas that do not overlap: a file.")
 @click.option("--places", help="Points; a location counts as the nearest: a file.")
+@click.option("--robust", type=float, default=0.0, metavar="SHARE", help="Share of reports that may be made up: 0.01.")
+@click.option("--speed", type=float, help="How fast people are at most, in m/s; says which reports are too far apart.")
 @_with(*_PRIOR, _LEVEL, *_PUBLIC, _OVERWRITE)
 def density_command(source, target, cells, zones, places, prior, allow_remote, **arguments):
     """Estimate which share of locations each cell, area or place holds, from a release.
@@ -76,8 +78,9 @@ def density_command(source, target, cells, zones, places, prior, allow_remote, *
     Examples:
         geotracs density private.gpkg density.gpkg --cells 20 20
         geotracs density private.gpkg density.gpkg --zones districts.geojson --domain city.geojson
+        geotracs density private.gpkg --cells 5 5 --robust 0.01 --speed 15
     """
-    release, saying = _read(source, target, arguments, allow_remote, one_pass=True)
+    release, saying = _read(source, target, arguments, allow_remote, one_pass=arguments["speed"] is None)
     grid = None if cells is None else Grid(nx=cells[0], ny=cells[1])
     layers = {"zones": read_layer(zones, allow_remote), "places": read_layer(places, allow_remote)}
     saying(density(release, grid, prior=read_layer(prior, allow_remote), **layers, **arguments))
@@ -159,6 +162,7 @@ def lengths_command(source, bins, prior, allow_remote, **arguments):
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
 @click.option("--places", help="Public places or roads that people do not leave: a file.")
 @click.option("--at", help="Fill in rows: at all times of a step such as 5min, or at times separated by commas.")
+@click.option("--interval", type=float, help="Seconds from report to report, where the release has no times.")
 @click.option("--level", type=float, default=0.9, show_default=True, help="Probability of the radius.")
 @click.option("--cells", type=int, default=64, show_default=True, help="Cells along the longer side of the region.")
 @_with(*_PUBLIC, _OVERWRITE)

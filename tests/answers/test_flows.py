@@ -151,6 +151,16 @@ def test_zones_may_be_in_another_crs_and_order(private, zones, roughly):
     assert np.abs(both["share_x"] - both["share_y"]).max() < 0.02
 
 
+def test_rows_may_stand_in_any_order(private, zones, roughly):
+    """Times say what follows what, and where locations are does not depend on it."""
+    mixed = private.sample(frac=1, random_state=1)
+    for pairs in ("ends", "consecutive"):
+        shares = [quiet(flows, frame, zones, pairs=pairs)["share"] for frame in (private, mixed)]
+        assert np.abs(shares[0] - shares[1]).max() < 0.02
+    shares = [quiet(frame.tracs.density, zones=zones)["share"] for frame in (private, mixed)]
+    assert np.abs(shares[0] - shares[1]).max() < 0.02
+
+
 def test_ends_of_trips_are_pairs_too(tracks, private, zones, roughly):
     found = quiet(flows, private, zones)
     truth = counted(tracks, zones, "ends")

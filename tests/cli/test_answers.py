@@ -80,6 +80,13 @@ class TestDensity:
         assert found["answer"]["over"] == "zones"
         assert ask("density", *arguments).splitlines()[0].split()[:2] == ["district", "share"]
 
+    def test_made_up_reports(self, ask, release):
+        found = json.loads(ask("density", "--cells", 3, 2, "--robust", 0.02, "--speed", 15, "--json"))
+        same = quiet(release.tracs.density, Grid(nx=3, ny=2), robust=0.02, speed=15)
+        assert [row["high"] for row in found["rows"]] == pytest.approx(same["high"].tolist())
+        assert [row["suspicious"] for row in found["rows"]] == same["suspicious"].tolist()
+        assert found["answer"]["too_fast"] == same.attrs["tracs"]["answer"]["too_fast"]
+
     def test_a_file_is_read_in_one_pass_where_that_is_enough(self, run, folder, tmp_path, monkeypatch):  # noqa: F811
         columns = ["--domain", ",".join(map(str, BOX)), "--trajectory", "person", "--time", "t"]
         for name, more in (("steps", ["--method", "tracs-d"]), ("shared", ["--unit", "trajectory"])):
@@ -251,6 +258,20 @@ class TestReconstruct:
         assert found["answer"]["stay"] == 0.2
         assert found["release"] == {"method": "joint", "epsilon": 6.0, "unit": "location"}
         assert "rows" not in found, "they are in the file"
+
+    def test_lines_have_no_times_but_an_interval(self, run, folder, tmp_path):  # noqa: F811
+        tracks = files.read(folder / "tracks.gpkg").sort_values(["person", "t"])
+        groups = tracks.groupby("person").geometry
+        lines = gpd.GeoDataFrame(geometry=groups.apply(lambda each: shapely.LineString(list(each))).values, crs=tracks.crs)
+        files.write(lines, tmp_path / "lines.gpkg")
+        box = ",".join(map(str, BOX))
+        assert run("perturb", tmp_path / "lines.gpkg", tmp_path / "private.gpkg", "--eps", 6, "--domain", box)[0] == 0
+        arguments = ["reconstruct", tmp_path / "private.gpkg", tmp_path / "out.gpkg", "--speed", 12, "--cells", 16]
+        code, _, said = run(*arguments)
+        assert code != 0
+        assert "interval" in said
+        assert run(*arguments, "--interval", 600)[0] == 0
+        assert (files.read(tmp_path / "out.gpkg").geom_type == "LineString").all()
 
     def test_rows_are_filled_in(self, ask, release, tmp_path):
         times = f"{release['t'].iloc[3]},{release['t'].iloc[4]}"
