@@ -262,7 +262,8 @@ class TestReconstruct:
     def test_lines_have_no_times_but_an_interval(self, run, folder, tmp_path):  # noqa: F811
         tracks = files.read(folder / "tracks.gpkg").sort_values(["person", "t"])
         groups = tracks.groupby("person").geometry
-        lines = gpd.GeoDataFrame(geometry=groups.apply(lambda each: shapely.LineString(list(each))).values, crs=tracks.crs)
+        lines = groups.apply(lambda each: shapely.LineString(list(each)))
+        lines = gpd.GeoDataFrame(geometry=lines.values, crs=tracks.crs)
         files.write(lines, tmp_path / "lines.gpkg")
         box = ",".join(map(str, BOX))
         assert run("perturb", tmp_path / "lines.gpkg", tmp_path / "private.gpkg", "--eps", 6, "--domain", box)[0] == 0
