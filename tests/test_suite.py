@@ -52,7 +52,6 @@ TESTED_IN = {
     "core/charts/base": "core/domains/test_base",
     "__init__": "test_imports",
     "errors": "test_messages",
-    "cli/arguments": "test_cli",
     "cli/commands": "test_cli",
     "core/notions": "core/test_guarantee",
     "core/charts/polar": "core/methods/test_product",

@@ -23,6 +23,7 @@ from geotracs.answers.states import States
 from geotracs.core.digest import Digest
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError
+from geotracs.io.progress import bar, wanted
 from geotracs.release.file.release import read as read_table
 
 ROWS = 2**18
@@ -114,11 +115,12 @@ def _of_file(file: File, **layers: Any) -> Pass:
     source = files.open_source(file.path, layer=file.layer, allow_remote=file.allow_remote)
 
     def each(work: Counted) -> Iterator[tuple[np.ndarray, Digest]]:
-        with source.reading():
+        with source.reading(), bar(source.rows, wanted(), " rows", "Counting") as advance:
             for table in source.tables(ROWS, [source.geometry]):
                 tracks = read_table(source, table, None)
                 if len(tracks.xy):
                     yield work(tracks.xy)
+                advance(len(table))
 
     return replace(_pass(guarantee, source.crs, each, layers), rows=source.rows)
 

@@ -18,6 +18,7 @@ from geotracs.answers.motion import AUTO, BINS, Motion, suitable
 from geotracs.answers.reader import Reader
 from geotracs.answers.smoothing import smooth
 from geotracs.errors import InputError, quoted, sealed
+from geotracs.io.progress import bar, wanted
 
 MIN_REPORTS = 5000
 """From this many reports on their density is the prior: with fewer, each would count twice in its own posterior."""
@@ -202,8 +203,10 @@ def _locate(
     motion = Motion(lattice, everywhere, asked.speed, asked.stay, BINS[asked.motion])
     points, side = ground.points, ground.side
     centre, radius = np.empty((len(rows.report), points.shape[1])), np.empty(len(rows.report))
-    for part, posterior in smooth(likelihood, rows.seconds, motion):
-        centre[part], radius[part] = centres(posterior[:, inside], points, side, asked.level)
+    with bar(len(rows.report), wanted(), " rows", "Following") as advance:
+        for part, posterior in smooth(likelihood, rows.seconds, motion):
+            centre[part], radius[part] = centres(posterior[:, inside], points, side, asked.level)
+            advance(part.stop - part.start)
     xy = np.asfortranarray(ground.located(centre))
     _keep_exact(reader, ground, rows, asked.level, xy, radius)
     reader.region.domain.project_inside(xy)

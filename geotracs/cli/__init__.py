@@ -19,6 +19,7 @@ COMMANDS = {
     "advise": "Say what error each method makes in a public region, in metres; no private location is needed.",
     "optimum": "Say the smallest mean error that any method can have in a public region, in metres.",
     "compare": "Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.",
+    "sweep": "Perturb IN with several methods and epsilons, several times each, and say what each cost, in metres.",
     "map": "Draw IN and PERTURBED on a map, and write OUT, an HTML page.",
     "density": "Estimate which share of locations each cell, area or place holds, from a release.",
     "popularity": "Rank places by their share of locations, and say which cannot be told apart, from a release.",
@@ -28,7 +29,7 @@ COMMANDS = {
     "synthesize": "Make up trips with origins, destinations, lengths and times as a release is estimated to have them.",
     "audit": "Look for a violation of what a method promises: in its integers, its draws, and from file to file.",
     "ledger": "Show how much epsilon people have spent, change the budget, or charge a release made elsewhere.",
-    "risk": "Say what a release in a public region would tell about a person, in metres; no data is needed.",
+    "risk": "Say what a release tells, or would tell, about a person, in metres.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
     "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }

@@ -1,11 +1,9 @@
 """Commands that answer from a release: layers out, or JSON; the functions do the work."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 import click
-import numpy as np
 import pandas as pd
 
 import geotracs.io.files as files
@@ -16,10 +14,12 @@ from geotracs.answers.passes import File, counts_suffice
 from geotracs.answers.popularity import popularity
 from geotracs.answers.reconstruct import reconstruct
 from geotracs.answers.synthesize import synthesize
-from geotracs.cli.arguments import ALLOW_REMOTE, read_domain, read_layer, read_places
+from geotracs.cli.arguments import ALLOW_REMOTE, JSON, PROGRESS, read_domain, read_layer, read_places
+from geotracs.cli.tables import in_json, plain, rows_of
 from geotracs.core.guarantee import Guarantee, caption, recorded
 from geotracs.core.places import Grid
 from geotracs.errors import InputError
+from geotracs.io.progress import step
 
 LINES = 20
 """How many rows are printed, unless OUT or --json is given."""
@@ -42,7 +42,8 @@ _PUBLIC = [
     click.option("--domain", help="Public region of the release, as given to perturb, if its record does not hold it."),
     click.option("--round-to", help="Its public places, likewise: a file, or grid:500."),
     click.option("--layer", help="Layer of PRIVATE, if it has several."),
-    click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON."),
+    JSON,
+    PROGRESS,
     ALLOW_REMOTE,
 ]
 _OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
@@ -211,7 +212,7 @@ def _read(
 
     It stays a file where one pass over it is enough.
     """
-    overwrite, as_json = arguments.pop("overwrite", False), arguments.pop("as_json")
+    overwrite, wanted = arguments.pop("overwrite", False), arguments.pop("as_json")
     if target is not None:
         files.check_free(target, overwrite=overwrite)
     file = File(source, arguments.pop("layer"), allow_remote)
@@ -222,15 +223,18 @@ def _read(
             "or GeoParquet file that perturb has written: other formats do not keep the record."
         )
     counted = one_pass and counts_suffice(Guarantee(**record))
+    step("Reading")
     release = file if counted else files.read(source, layer=file.layer, allow_remote=allow_remote)
     arguments["domain"] = read_domain(arguments["domain"], allow_remote)
     arguments["round_to"] = read_places(arguments["round_to"], allow_remote)
+    step("Estimating")
 
     def saying(found: pd.DataFrame) -> None:
+        step("Writing")
         found = found.reset_index() if found.index.name is not None else found
         if target is not None:
             files.write(found, target, overwrite=overwrite)
-        click.echo(_as_json(found, rows=target is None) if as_json else _in_words(found, target))
+        click.echo(_as_json(found, rows=target is None) if wanted else _in_words(found, target))
 
     return release, saying
 
@@ -241,7 +245,7 @@ def _in_words(found: pd.DataFrame, target: str | None) -> str:
     words = record.get("answer", {}).get("words")
     if target is not None:
         return "\n".join([f"{target}: {len(found):,} rows, from {caption(record)}.", *([words] if words else [])])
-    table = _plain(found)
+    table = plain(found)
     if "start" not in table.columns and "share" in table.columns:  # bins stay in their order
         table = table.sort_values("share", ascending=False, kind="stable")
     text = table.head(LINES).to_string(index=False, float_format=_short)
@@ -263,25 +267,7 @@ def _as_json(found: pd.DataFrame, *, rows: bool) -> str:
     known = {name: record[name] for name in ("method", "epsilon", "unit") if name in record}
     whole: dict[str, Any] = {"release": known, "answer": record.get("answer", {}), "count": len(found)}
     whole |= {name: found.attrs[name] for name in ("mean", "median") if name in found.attrs}
-    if rows:
-        whole["rows"] = [{str(key): value for key, value in row.items()} for row in _plain(found).to_dict("records")]
-    return json.dumps(_finite(whole), default=str, ensure_ascii=False)
-
-
-def _finite(value: Any) -> Any:
-    """Return plain values: JSON has no numpy numbers and no NaN."""
-    if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def _plain(found: pd.DataFrame) -> pd.DataFrame:
-    geometry = getattr(found, "active_geometry_name", None)
-    return pd.DataFrame(found.drop(columns=[geometry] if geometry is not None else []))
+    return in_json(whole | ({"rows": rows_of(found)} if rows else {}))
 
 
 def _bins(text: str) -> int | list[float]:

@@ -9,11 +9,28 @@ from typing import Any
 import click
 
 import geotracs.io.files as files
+from geotracs.core.domains import Disc
 from geotracs.core.places import Grid
 from geotracs.errors import InputError
+from geotracs.io.progress import lines, step
 
 ALLOW_REMOTE = click.option(
     "--allow-remote", is_flag=True, help="Take files that make GDAL open others or addresses: .vrt, /vsicurl/."
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def _say_lines(context: click.Context, option: click.Parameter, given: bool) -> None:
+    if given:
+        context.with_resource(lines())
+
+
+PROGRESS = click.option(
+    "--progress",
+    is_flag=True,
+    expose_value=False,
+    callback=_say_lines,
+    help='Say progress on standard error in lines such as "progress: 45% Perturbing", for programs.',
 )
 INPUT = [
     click.option("--layer", help="Layer of IN, if it has several."),
@@ -36,14 +53,29 @@ def read_layer(text: str | None, allow_remote: bool = False) -> Any:
     return None if text is None else files.read(text, allow_remote=allow_remote)
 
 
+def read_both(
+    original: str, perturbed: str, *, layer: str | None, x: str | None, y: str | None, input_crs: str | None,
+    allow_remote: bool,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return the frame of IN, read as its options say, and that of its release."""
+    step("Reading")
+    before = files.read(original, layer=layer, x=x, y=y, crs=input_crs, allow_remote=allow_remote)
+    return before, files.read(perturbed, crs=input_crs, allow_remote=allow_remote)
+
+
 def read_domain(text: str | None, allow_remote: bool = False) -> Any:
-    """Return a bounding box or a file."""
+    """Return a bounding box, a disc or a file."""
     if text is None or Path(text.partition("|")[0]).exists():
         return read_layer(text, allow_remote)
     try:
-        return tuple(float(part) for part in text.split(","))
+        numbers = tuple(float(part) for part in text.removeprefix("disc:").split(","))
     except ValueError:
-        raise InputError(f"`--domain` is neither a file nor xmin,ymin,xmax,ymax: {text!r}.") from None
+        numbers = ()
+    if text.startswith("disc:") and len(numbers) == 3:
+        return Disc(numbers[:2], numbers[2])
+    if text.startswith("disc:") or not numbers:
+        raise InputError(f"`--domain` is neither a file nor xmin,ymin,xmax,ymax nor disc:x,y,metres: {text!r}.")
+    return numbers
 
 
 def read_places(text: str | None, allow_remote: bool = False) -> Any:

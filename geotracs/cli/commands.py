@@ -8,18 +8,33 @@ import click
 import pandas as pd
 
 import geotracs.io.files as files
-from geotracs.cli.arguments import ALLOW_REMOTE, input_options, method_options, read_domain, read_layer, read_places
+import geotracs.utility.metrics as metrics
+from geotracs.cli.arguments import (
+    ALLOW_REMOTE,
+    JSON,
+    PROGRESS,
+    input_options,
+    method_options,
+    read_both,
+    read_domain,
+    read_layer,
+    read_places,
+)
+from geotracs.cli.tables import in_json, rows_of
 from geotracs.core.budget import UNITS, check_eps
 from geotracs.core.methods import METHODS
 from geotracs.errors import InputError
 from geotracs.geo.advise import advise
 from geotracs.geo.optimum import optimum
 from geotracs.io.datasets import sample_city
+from geotracs.io.progress import step
 from geotracs.release.file import perturb_file
 from geotracs.release.frame import perturb
 from geotracs.release.request import OUTSIDE
 from geotracs.trust.ledger import Ledger
+from geotracs.trust.risk_result import CONFIDENTIAL
 from geotracs.utility.compare import compare, metric_names
+from geotracs.utility.sweep import CHOSEN, EPSILONS, sweep
 from geotracs.views.maps import explore
 from geotracs.views.maps.explore import MAX_LOCATIONS, VIEWS
 
@@ -38,7 +53,7 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
     "--eps", required=True, help="Privacy parameter; smaller is more private. Try 1 to 10; or a column of it."
 )
 @click.option("--method", default="joint", show_default=True, help=f"One of: {', '.join(METHODS)}, auto.")
-@click.option("--domain", help="Public region: a file, or xmin,ymin,xmax,ymax in the CRS of IN.")
+@click.option("--domain", help="Public region: a file, xmin,ymin,xmax,ymax, or disc:x,y,metres, in the CRS of IN.")
 @click.option("--fit", default="envelope", show_default=True, help=_FIT)
 @click.option("--prior", help=_PRIOR)
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
@@ -75,10 +90,12 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
 @click.option("--workers", type=int, help="How many threads work at a time; by default one more than the cores.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists, and what belongs to it.")
 @click.option("--quote-formulas", is_flag=True, help="Put ' before texts of a CSV that a spreadsheet would run.")
+@JSON
+@PROGRESS
 @input_options
 def perturb_command(
     source, target, eps, domain, prior, remap, remap_prior, round_to, allocation, keep, options, seed, allow_remote,
-    ledger, **arguments,
+    ledger, as_json, **arguments,
 ):  # fmt: skip
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
@@ -107,15 +124,20 @@ def perturb_command(
         keep={("all",): "all", ("none",): [], (): None}.get(keep, list(keep)),
         ledger=None if ledger is None else Ledger(ledger),
         rng=seed,
-        progress=sys.stderr.isatty(),
         **arguments,
         **method_options(options, perturb),
     )
-    click.echo(f"{target}: {guarantee.locations:,} locations.\n{guarantee}")
+    if as_json:
+        said = {"locations": guarantee.locations, "guarantee": str(guarantee), "record": guarantee.to_attrs()}
+        click.echo(in_json(said))
+    else:
+        click.echo(f"{target}: {guarantee.locations:,} locations.\n{guarantee}")
 
 
 @click.command("advise")
-@click.option("--domain", required=True, help="Public region: a file, or xmin,ymin,xmax,ymax in degrees.")
+@click.option(
+    "--domain", required=True, help="Public region: a file, xmin,ymin,xmax,ymax, or disc:x,y,metres, in degrees."
+)
 @click.option("--eps", type=float, default=4.0, show_default=True, help="Privacy parameter of each location.")
 @click.option("--error", type=float, help="Mean error in metres: say the epsilon that each method needs for it.")
 @click.option("--places", help="Public places: a file, or grid:500 for cells of 500 metres.")
@@ -128,8 +150,10 @@ def perturb_command(
     default=None,
     help="Compare with the smallest possible error; where it is quick if not given.",
 )
+@JSON
+@PROGRESS
 @ALLOW_REMOTE
-def advise_command(domain, places, prior, methods, allow_remote, **arguments):
+def advise_command(domain, places, prior, methods, as_json, allow_remote, **arguments):
     """Say what error each method makes in a public region, in metres; no private location is needed.
 
     \b
@@ -137,6 +161,7 @@ def advise_command(domain, places, prior, methods, allow_remote, **arguments):
         geotracs advise --domain city.geojson --eps 4
         geotracs advise --domain 139.4,35.5,139.9,35.9 --error 500
     """
+    step("Trying methods")
     result = advise(
         read_domain(domain, allow_remote),
         places=read_places(places, allow_remote),
@@ -144,18 +169,25 @@ def advise_command(domain, places, prior, methods, allow_remote, **arguments):
         methods=methods or None,
         **arguments,
     )
+    if as_json:
+        click.echo(in_json({"rows": rows_of(result)}))
+        return
     digits = {name: 2 if name in ("eps", "of_optimum") else 0 for name in result.columns}
     click.echo(result.round(digits).to_string())
 
 
 @click.command("optimum")
-@click.option("--domain", required=True, help="Public region: a file, or xmin,ymin,xmax,ymax in degrees.")
+@click.option(
+    "--domain", required=True, help="Public region: a file, xmin,ymin,xmax,ymax, or disc:x,y,metres, in degrees."
+)
 @click.option("--eps", type=float, required=True, help="Privacy parameter of each location.")
 @click.option("--places", help="Public places: a file, or grid:500 for cells of 500 metres.")
 @click.option("--prior", help="Where locations are likely: a public file of points or areas.")
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
+@JSON
+@PROGRESS
 @ALLOW_REMOTE
-def optimum_command(domain, eps, places, prior, weight, allow_remote):
+def optimum_command(domain, eps, places, prior, weight, as_json, allow_remote):
     """Say the smallest mean error that any method can have in a public region, in metres.
 
     It is proved, and the proof is checked again before it is said. Up to --eps 4 it takes some seconds.
@@ -164,6 +196,7 @@ def optimum_command(domain, eps, places, prior, weight, allow_remote):
     Example:
         geotracs optimum --domain city.geojson --eps 2
     """
+    step("Proving")
     found = optimum(
         read_domain(domain, allow_remote),
         eps,
@@ -171,7 +204,9 @@ def optimum_command(domain, eps, places, prior, weight, allow_remote):
         read_places(places, allow_remote),
         weight=weight,
     )
-    click.echo(f"No eps-LDP method with epsilon {eps:g} has a mean error below {found.check():.0f} m.")
+    error = found.check()
+    words = f"No eps-LDP method with epsilon {eps:g} has a mean error below {error:.0f} m."
+    click.echo(in_json({"epsilon": eps, "error": error, "words": words}) if as_json else words)
 
 
 @click.command("compare")
@@ -181,19 +216,78 @@ def optimum_command(domain, eps, places, prior, weight, allow_remote):
 @click.option("--metric", multiple=True, help=f"One of: {', '.join(metric_names())}; repeat it.")
 @click.option("--within", type=float, multiple=True, help="Distance in metres for the share within; repeat it.")
 @click.option("--places", help="File of the places among which hotspots are; cells of a grid if not given.")
+@JSON
+@PROGRESS
 @input_options
-def compare_command(original, perturbed, by, metric, within, places, layer, x, y, input_crs, allow_remote):
+def compare_command(original, perturbed, by, metric, within, places, as_json, allow_remote, **reading):
     """Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.
 
     The numbers are computed from the original locations: they are not covered by the guarantee.
     """
-    before = files.read(original, layer=layer, x=x, y=y, crs=input_crs, allow_remote=allow_remote)
-    after = files.read(perturbed, crs=input_crs, allow_remote=allow_remote)
+    before, after = read_both(original, perturbed, allow_remote=allow_remote, **reading)
+    step("Comparing")
     given = {name: values for name, values in (("metrics", metric), ("within", within)) if values}
     result = compare(before, after, by=by, places=read_layer(places, allow_remote), **given)
-    if "metric privacy" in result.attrs.get("release", ""):
-        click.echo(f"{result.attrs['release']}, not local differential privacy.")
+    release = result.attrs.get("release", "")
+    if as_json:
+        click.echo(in_json({"private": True, "note": CONFIDENTIAL, "release": release, "rows": rows_of(result)}))
+        return
+    if "metric privacy" in release:
+        click.echo(f"{release}, not local differential privacy.")
     click.echo(result.to_string())
+
+
+@click.command("sweep")
+@click.argument("source", metavar="IN")
+@click.option("--eps", type=float, multiple=True, help="Epsilon to try; repeat it.  [default: 1, 2, 4, 6, 8, 10]")
+@click.option("--method", "methods", multiple=True, help=f"Method to try; repeat it.  [default: {', '.join(CHOSEN)}]")
+@click.option("--repeats", type=int, default=5, show_default=True, help="How often each is drawn.")
+@click.option("--within", type=float, multiple=True, help="Distance in metres for the share within; repeat it.")
+@click.option("--domain", help="Public region: a file, xmin,ymin,xmax,ymax, or disc:x,y,metres, in the CRS of IN.")
+@click.option("--fit", default="envelope", show_default=True, help=_FIT)
+@click.option("--prior", help=_PRIOR)
+@click.option("--weight", help="Column of the prior with the number of each point or area.")
+@click.option("--round-to", help="Public places: a file, or grid:500 for cells of 500 metres.")
+@click.option("--trajectory", help="Column that says which trajectory a row belongs to.")
+@click.option("--time", help="Column that orders the rows of a trajectory.")
+@click.option("--unit", type=click.Choice(UNITS), default="location", show_default=True, help="What eps is for.")
+@click.option("--outside", type=click.Choice(OUTSIDE), default="raise", show_default=True, help="Locations outside.")
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the methods; repeat it.")
+@click.option("--seed", type=int, help="Reproducible draws.")
+@JSON
+@PROGRESS
+@input_options
+def sweep_command(
+    source, eps, methods, within, domain, prior, round_to, options, seed, as_json, layer, x, y, input_crs,
+    allow_remote, **arguments,
+):  # fmt: skip
+    """Perturb IN with several methods and epsilons, several times each, and say what each cost, in metres.
+
+    The releases are thrown away. The numbers are computed from the original locations: they are not covered by the
+    guarantee.
+
+    \b
+    Example:
+        geotracs sweep tracks.gpkg --eps 2 --eps 8 --method joint --method tracs-c --domain city.geojson
+    """
+    frame = files.read(source, layer=layer, x=x, y=y, crs=input_crs, allow_remote=allow_remote)
+    table = sweep(
+        frame,
+        eps or EPSILONS,
+        methods or CHOSEN,
+        within=within or metrics.WITHIN,
+        domain=read_domain(domain, allow_remote),
+        prior=read_layer(prior, allow_remote),
+        round_to=read_places(round_to, allow_remote),
+        rng=seed,
+        **arguments,
+        **method_options(options, perturb),
+    )
+    if as_json:
+        click.echo(in_json({"private": True, "note": CONFIDENTIAL, "rows": rows_of(table)}))
+    else:
+        mean = table.drop(columns="repeat").groupby(["method", "epsilon", "privacy"], sort=False).mean()
+        click.echo(f"Means of {arguments['repeats']} draws each.\n{mean.reset_index().to_string(index=False)}")
 
 
 @click.command("map")

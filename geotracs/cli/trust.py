@@ -4,23 +4,34 @@ import json
 import os
 
 import click
+from click.core import ParameterSource
 
 import geotracs.io.files as files
 from geotracs.cli.arguments import (
     ALLOW_REMOTE,
+    JSON,
+    PROGRESS,
     input_options,
     method_options,
+    read_both,
     read_domain,
     read_layer,
     read_places,
 )
+from geotracs.cli.tables import in_json, rows_of
 from geotracs.core.following import SPEED
 from geotracs.core.methods import METHODS
 from geotracs.errors import InputError
 from geotracs.geo.tracks import check_columns
+from geotracs.io.progress import step
 from geotracs.trust.audit import ALARM, CHECKS, DRAWS, PAIRS, RELEASES, audit
 from geotracs.trust.ledger import PER, Ledger
-from geotracs.trust.risk import WITHIN, risk
+from geotracs.trust.risk import WITHIN, of_release, risk
+
+OF_MADE_UP = {"eps", "interval", "method", "unit", "people", "fixes", "seed"}
+"""Options of `risk` for people who are made up, ..."""
+OF_RELEASE = {"person"}
+"""...and for those of a release."""
 
 
 @click.command("audit")
@@ -36,7 +47,8 @@ from geotracs.trust.risk import WITHIN, risk
 @click.option("--alarm", type=float, default=ALARM, show_default=True, help="Probability of a false alarm, at most.")
 @click.option("--seed", type=int, help="The same seed gives the same audit.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method; repeat it.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
+@PROGRESS
 @ALLOW_REMOTE
 def audit_command(method, eps, domain, places, checks, seed, options, as_json, allow_remote, **arguments):
     """Look for a violation of what a method promises: in its integers, its draws, and from file to file.
@@ -49,6 +61,7 @@ def audit_command(method, eps, domain, places, checks, seed, options, as_json, a
         geotracs audit --eps 4 --domain 139.4,35.5,139.9,35.9
         geotracs audit --eps 2 --method geo-ind --option radius=200 --domain city.geojson --check draws --json
     """
+    step("Looking for a violation")
     found = audit(
         method,
         eps,
@@ -79,9 +92,16 @@ def ledger_command():
 @click.argument("ledger", metavar="LEDGER")
 @click.option("--person", help="Say how much this person has spent; a label.")
 @click.option("--data", help="On these data only.")
-def show(ledger, person, data):
+@JSON
+def show(ledger, person, data, as_json):
     """Say what was spent and entered; no label is shown."""
     book = Ledger(ledger)
+    if as_json:
+        spent = rows_of(book.spent(data=data)) if person is None else book.spent(person, data)
+        click.echo(
+            in_json({"budget": book.budget, "per": book.per, "spent": spent, "entries": rows_of(book.entries())})
+        )
+        return
     if person is not None:
         click.echo(f"{book.spent(person, data):g}")
         return
@@ -123,9 +143,11 @@ def charge(ledger, source, person, eps, data, layer, x, y, input_crs, allow_remo
 
 
 @click.command("risk")
-@click.option("--domain", required=True, help="Public region: a file, or xmin,ymin,xmax,ymax in degrees.")
-@click.option("--eps", type=float, required=True, help="Privacy parameter of each location, or as --unit says.")
-@click.option("--interval", type=float, required=True, help="Seconds between two reports of a person.")
+@click.argument("paths", metavar="[IN PRIVATE]", nargs=-1)
+@click.option("--domain", help="Public region: a file, or xmin,ymin,xmax,ymax in degrees.")
+@click.option("--eps", type=float, help="Privacy parameter of each location, or as --unit says.")
+@click.option("--interval", type=float, help="Seconds between two reports of a person.")
+@click.option("--person", help="Column of IN that says whose row it is; if not given, the trajectory of PRIVATE.")
 @click.option(
     "--speed", type=float, default=SPEED, show_default=True, help="How fast people are, in metres per second."
 )
@@ -140,24 +162,42 @@ def charge(ledger, source, person, eps, data, layer, x, y, input_crs, allow_remo
 @click.option("--within", type=float, default=WITHIN, show_default=True, help="How near a guess must be, in metres.")
 @click.option("--known", type=int, default=4, show_default=True, help="How many points of a person somebody knows.")
 @click.option("--seed", type=int, default=0, show_default=True, help="For what is made up.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-@ALLOW_REMOTE
-def risk_command(domain, eps, round_to, prior, as_json, allow_remote, **arguments):
-    """Say what a release in a public region would tell about a person, in metres; no data is needed.
+@JSON
+@PROGRESS
+@input_options
+def risk_command(paths, domain, round_to, prior, as_json, layer, x, y, input_crs, allow_remote, **arguments):
+    """Say what a release tells, or would tell, about a person, in metres.
 
-    Made-up people are released and attacked: by averaging, by following them with a model of motion, by where they are
-    at night and by day, and by linking two releases. Each figure is beside what can be guessed without the release.
+    Without IN and PRIVATE made-up people are released in a public region and attacked, and no data is needed: give
+    --domain, --eps and --interval. With them the release is attacked and compared with the originals: keep the figures
+    confidential. The attacks: by averaging, by following people with a model of motion, by where they are at night and
+    by day, and by linking two releases. Each figure is beside what can be guessed without the release.
 
     \b
     Examples:
         geotracs risk --domain city.geojson --eps 4 --interval 60
         geotracs risk --domain 139.4,35.5,139.9,35.9 --eps 8 --interval 5 --speed 2 --json
+        geotracs risk tracks.gpkg private.gpkg --domain city.geojson --speed 15
     """
-    found = risk(
-        read_domain(domain, allow_remote),
-        eps,
-        round_to=read_places(round_to, allow_remote),
-        prior=read_layer(prior, allow_remote),
-        **arguments,
-    )
+    made_up = not paths
+    if not made_up and len(paths) != 2:
+        raise click.UsageError("Give IN and PRIVATE, or neither.")
+    other = (OF_RELEASE if made_up else OF_MADE_UP) & arguments.keys()
+    for name in sorted(other):
+        if click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{name} is for {'a release' if made_up else 'made-up people'}.")
+        del arguments[name]
+    layers = {
+        "domain": read_domain(domain, allow_remote),
+        "round_to": read_places(round_to, allow_remote),
+        "prior": read_layer(prior, allow_remote),
+    }
+    if made_up:
+        for name, value in (("domain", domain), *((name, arguments[name]) for name in ("eps", "interval"))):
+            if value is None:
+                raise click.UsageError(f"Missing option '--{name}'.")
+        found = risk(layers.pop("domain"), arguments.pop("eps"), **layers, **arguments)
+    else:
+        reading = {"layer": layer, "x": x, "y": y, "input_crs": input_crs, "allow_remote": allow_remote}
+        found = of_release(*read_both(*paths, **reading), **layers, **arguments)
     click.echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))

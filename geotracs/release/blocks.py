@@ -125,7 +125,7 @@ def _first_at_or_after(starts: np.ndarray | None, stretches: np.ndarray, n: int)
 
 
 def run(
-    task: Task, blocks: list[Block], *, before: Any = None, progress: bool = False, workers: int | None = None
+    task: Task, blocks: list[Block], *, before: Any = None, progress: bool | None = False, workers: int | None = None
 ) -> Any:
     """Call ``task(block, handover)`` for every block, over the cores; return what the last one sent.
 

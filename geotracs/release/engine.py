@@ -22,7 +22,7 @@ def run(
     which: np.ndarray | None = None,
     *,
     before: Any = None,
-    progress: bool = False,
+    progress: bool | None = False,
     workers: int | None = None,
 ) -> tuple[Any, int]:
     """Replace locations by what is released of them.
@@ -76,7 +76,7 @@ def report(
     rng: Source,
     *,
     out: np.ndarray | None = None,
-    progress: bool = False,
+    progress: bool | None = False,
     workers: int | None = None,
 ) -> Reports:
     """Return what is reported of locations of the domain, as `Channel.sample` does, but over the cores.

@@ -174,7 +174,7 @@ def release(
     request: Request,
     *,
     workers: int | None = None,
-    progress: bool = False,
+    progress: bool | None = False,
     account: Account | None = None,
 ) -> gpd.GeoDataFrame:
     """Return the release of a frame; see `perturb`. Whoever gives an ``account`` finishes it."""

@@ -122,7 +122,7 @@ class Plan:
         own: np.ndarray | None = None,
         earlier: np.ndarray | None = None,
         before: Any = None,
-        progress: bool = False,
+        progress: bool | None = False,
         workers: int | None = None,
     ) -> tuple[np.ndarray, pd.DataFrame | None, Any]:
         """Return the reports, what places add to each of them, and what the next piece continues from.

@@ -13,6 +13,7 @@ import geotracs.trust.risk_links as links
 import geotracs.trust.risk_stay as stay_
 from geotracs.answers.reader import Reader
 from geotracs.answers.reconstruct import reconstruct
+from geotracs.io.progress import step
 from geotracs.trust.risk_found import Found, of_errors, of_hits, of_shares
 
 WINDOW = 101
@@ -108,6 +109,7 @@ class Attacked:
 def attacks(case: Attacked, kinds: Iterable[str] | None = None) -> Iterator[Found]:
     """Yield what each attack finds, or each of some kinds."""
     for kind in KINDS if kinds is None else kinds:
+        step(f"Attacking: {kind}")
         yield from KINDS[kind](case)
 
 

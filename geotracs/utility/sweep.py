@@ -124,7 +124,7 @@ def run(
             engine.check(request)
     rows, said = [], set()
     combinations = list(itertools.product(variants, eps, range(1, repeats + 1)))
-    with bar(len(combinations), progress, " releases") as advance:
+    with bar(len(combinations), progress, " releases", "Trying") as advance:
         for label, epsilon, repeat in combinations:
             perturbed = _released(engine, gdf, replace(variants[label], eps=epsilon, rng=source), said)
             cost = engine.compare(gdf, perturbed, within=within)

@@ -136,7 +136,7 @@ def perturb_file(
     if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
         frame = files.read(src, **reading)
         with told(src, "perturbed"):
-            private = release_frame(frame, request, workers=workers, progress=bool(progress), account=account)
+            private = release_frame(frame, request, workers=workers, progress=progress, account=account)
         files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas)
         account.finish()
         paces.warn_of(private.attrs["tracs"].get("risk"))
