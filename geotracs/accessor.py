@@ -77,6 +77,8 @@ class TracsAccessor:
             person: str | None = None,
             unit: str = "location",
             allocation: str | Sequence[float] = "even",
+            repeat: str | None = None,
+            cell: float | None = None,
             round_to: Any = None,
             place: str = "place",
             join: Sequence[str] = (),

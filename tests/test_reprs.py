@@ -70,6 +70,8 @@ PUBLIC = {
 """Classes whose repr may show numbers, and why. Methods may, too: their fields are options that the user typed."""
 PUBLIC_FIELDS = {
     ("geotracs.geo.region.Region", "record"): "part of the record of a release: no bounds if the region was fitted",
+    ("geotracs.core.cells.Cells", "side"): "the public size of cells",
+    ("geotracs.release.repeats.Repeat", "cell"): "the public size of cells",
 }
 OWN_REPRS = {
     "geotracs.answers.reader.Reader",

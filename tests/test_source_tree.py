@@ -35,6 +35,7 @@ CORE = [
     "guarantee",
     "digest",
     "lengths",
+    "cells",
     "following",
     "mechanisms",
     "charts",

@@ -58,6 +58,7 @@ OPTIONS = {
     "embed=True": "--embed",
     "give `budget` to make one": "make one with geotracs ledger budget",
     'data="bus-2026"': "--data bus-2026",
+    'repeat="same"': "--repeat same",
     "temporary=...": "--temporary FOLDER",
     "domain=(xmin, ymin, xmax, ymax)": "--domain xmin,ymin,xmax,ymax",
     "gdf.set_crs('EPSG:4326')": "--input-crs EPSG:4326",
@@ -68,9 +69,9 @@ OPTIONS = {
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
-    "alarm", "at", "bins", "cells", "crs", "data", "domain", "draws", "eps", "fixes", "interval", "known", "ledger",
-    "level", "method", "motion", "n", "network", "of", "pairs", "people", "person", "places", "prior", "releases",
-    "round_to", "seed", "speed", "stay", "unit", "weight", "when", "within", "zones",
+    "alarm", "at", "bins", "cell", "cells", "crs", "data", "domain", "draws", "eps", "fixes", "interval", "known",
+    "ledger", "level", "method", "motion", "n", "network", "of", "pairs", "people", "person", "places", "prior",
+    "releases", "repeat", "round_to", "seed", "speed", "stay", "unit", "weight", "when", "within", "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")

@@ -43,6 +43,7 @@ FEW = 1000
 """How many locations the demo's map shows: a handful of people, so that one can follow them."""
 _FIT = "How a polygon becomes a square: envelope, oriented, transport, best."
 _PRIOR = "Where locations are likely: a public file of points or areas; for tracs-c and joint."
+_REPEAT = "same: rows of a person in a cell share one report, so that averaging over a stay finds nothing more."
 _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-filling, or weights such as 3,1,3."
 
 
@@ -67,9 +68,13 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
 @click.option("--centroid", is_flag=True, help="Round to the centroid of a line or area.")
 @click.option("--trajectory", help="Column that says which trajectory a row belongs to.")
 @click.option("--time", help="Column that orders the rows of a trajectory.")
-@click.option("--person", help="Column that says whose row it is, for --ledger; if not given, --trajectory.")
+@click.option(
+    "--person", help="Column that says whose row it is, for --ledger and --repeat; if not given, --trajectory."
+)
 @click.option("--unit", type=click.Choice(UNITS), default="location", show_default=True, help="What eps is for.")
 @click.option("--allocation", default="even", show_default=True, help=_ALLOCATION)
+@click.option("--repeat", type=click.Choice(["same"]), help=_REPEAT)
+@click.option("--cell", type=float, help="Side of the cells of --repeat in metres; 200 if not given.")
 @click.option("--crs", help="Planar CRS to work in; chosen from the domain if not given.")
 @click.option("--outside", type=click.Choice(OUTSIDE), default="raise", show_default=True, help="Locations outside.")
 @click.option(

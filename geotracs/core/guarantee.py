@@ -32,6 +32,9 @@ class Guarantee:
     ``risk`` has the expected error of a ``report`` and of whoever has ``followed`` a person through the release, in
     metres, for people of that ``speed``: where reports have times that are near to each other. From public things only.
 
+    ``repeat`` says that the rows of a ``person`` (the column) in a ``cell`` of so many metres have one report, which is
+    one observation, however many rows there are.
+
     Examples
     --------
     >>> guarantee = Guarantee(method="tracs-c", epsilon=2.0, longest=30, domain={"kind": "rectangle"})
@@ -66,6 +69,7 @@ class Guarantee:
     layers: dict[str, Any] = field(default_factory=dict)
     answer: dict[str, Any] = field(default_factory=dict)
     risk: dict[str, Any] = field(default_factory=dict)
+    repeat: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
@@ -87,6 +91,8 @@ class Guarantee:
             del record["answer"]
         if not self.risk:  # it was not computed
             del record["risk"]
+        if not self.repeat:  # every row was drawn by itself
+            del record["repeat"]
         return record
 
     @property
@@ -117,6 +123,8 @@ class Guarantee:
         sentences = [self._promise(), self._composition(), self._region(), self._not_protected()]
         if self.risk:
             sentences.insert(2, self._followed())
+        if self.repeat:
+            sentences.insert(1, self._repeated())
         if self.caveat:
             sentences.insert(1, self.caveat)
         if self.reproducible:
@@ -136,6 +144,8 @@ class Guarantee:
             promise = (self._metric.promise_of_trajectories if whole else self._metric.promise)(self.epsilon)
             return f"Each {self.unit} was reported by {self.method} under metric privacy. {promise}"
         what = "Each location" if self.unit == "location" else "Each trajectory"
+        if self.repeat:
+            what = "Each distinct cell of a person"
         places = "places" if self.unit == "location" else "sequences of as many places"
         where = "of the set" if self.over == "places" else "in the region"
         if self.column is not None:
@@ -160,6 +170,12 @@ class Guarantee:
     def _composition(self) -> str:
         if self._metric is not None and self.unit == "location":
             return self._metric.composition(self.epsilon, self.longest)
+        if self.repeat:
+            each = f"{_number(self.epsilon)}" if self.column is None else "at most " + _number(self.epsilon)
+            return (
+                f"A person in n distinct cells has epsilon n times {each} as a whole, among ways that repeat their "
+                "cells in the same rows."
+            )
         if self.allocation != "even":
             return self._uneven()
         if self.column is not None:
@@ -182,6 +198,17 @@ class Guarantee:
         return (
             f"A report is about {self.risk['report']:,.0f} m off on average; whoever follows a person of up to "
             f"{self.risk['speed']:g} m/s from report to report finds them to about {self.risk['followed']:,.0f} m."
+        )
+
+    def _repeated(self) -> str:
+        column = self.repeat.get("person")
+        whose = "all rows are one person's" if column is None else f"people by the column {column!r}"
+        return (
+            f"Reports are repeated: the rows of one person ({whose}) in one cell of "
+            f"{_number(self.repeat['cell'])} m share one report, drawn once from the middle of the cell, so that "
+            "averaging over a stay finds nothing more, and a person has this epsilon for each distinct cell instead of "
+            "each row. Not protected: which rows of a person are at the same place, and how many places there are; "
+            "whoever knows where one of these rows was knows it of all."
         )
 
     def _uneven(self) -> str:
@@ -332,5 +359,6 @@ KINDS: dict[str, type] = {
     "layers": Mapping,
     "answer": Mapping,
     "risk": Mapping,
+    "repeat": Mapping,
 }
 """What the values of a record are."""

@@ -139,13 +139,17 @@ def advise(
     return _kinds_apart(table, "mean")
 
 
-def best_method(region: regions.Region, rounding: Rounding | None, eps: float) -> tuple[recipes.Method, regions.Region]:
+def best_method(
+    region: regions.Region, rounding: Rounding | None, eps: float, *, apart: bool = False
+) -> tuple[recipes.Method, regions.Region]:
     """Return the method with the smallest expected error, and the region, without a prior that it does not use.
 
-    From public information only. A method that needs no places is considered only if it can use the prior.
+    From public information only. With ``apart`` a method must look at each location by itself. A method that needs no
+    places is considered only if it can use the prior.
     """
     setting = Setting(region, rounding)
     candidates = [method for method in map(recipes.make, BEST) if setting.chart(method) is not None]
+    candidates = [method for method in candidates if not (apart and method.sequential)]
     plain = replace(region, transport=None, record={k: v for k, v in region.record.items() if k != "prior"})
     able = {m: region if setting.chart(m) is region.chart else plain for m in candidates}
     candidates = [m for m in candidates if able[m] is region or m.over == "places"]

@@ -117,6 +117,11 @@ class Tracks:
             return np.repeat(values, self.lengths)
         return values[self.codes] if self.counts is None else np.repeat(values[self.codes], self.counts)
 
+    def of_rows(self, values: np.ndarray) -> np.ndarray:
+        """Return the value of each location's row, from one for each row that holds locations."""
+        each = values if self.counts is None else np.repeat(values, self.counts)
+        return each if self.order is None else each[self.order]
+
     def in_frame_order(self, values: np.ndarray) -> np.ndarray:
         """Return one value per location, in the order of the frame."""
         if self.order is None:

@@ -19,12 +19,13 @@ class Accounts(Protocol):
         """Give a charge back, because its release failed and left nothing behind."""
 
 
-def check(ledger: Any, data: Any, person: Any, trajectory: Any) -> None:
-    """Raise unless a ledger can charge somebody for these arguments of `perturb`."""
+def check(ledger: Any, data: Any, person: Any, trajectory: Any, *, repeat: bool = False) -> None:
+    """Raise unless a ledger can charge somebody for these arguments of `perturb`; people may be for repeats, too."""
     if ledger is None:
-        for name, value in (("data", data), ("person", person)):
-            if value is not None:
-                raise InputError(f"`{name}` is for a ledger; give it with `ledger`.")
+        if data is not None:
+            raise InputError("`data` is for a ledger; give it with `ledger`.")
+        if person is not None and not repeat:
+            raise InputError('`person` is for a ledger; give it with `ledger`, or with repeat="same".')
         return
     if isinstance(ledger, type) or not isinstance(ledger, Accounts):
         raise InputError(f"`ledger` must be a geotracs.Ledger, got {type(ledger).__name__}.")

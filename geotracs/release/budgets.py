@@ -55,7 +55,7 @@ class Budgets:
         earlier : array of int, optional
             How many of them came before these.
         """
-        eps = np.full(len(tracks.xy), self.largest) if own is None else _per_location(tracks, own)
+        eps = np.full(len(tracks.xy), self.largest) if own is None else tracks.of_rows(own)
         if self.unit == "trajectory":
             if own is not None:
                 check_alike(int(np.count_nonzero(_differing(tracks, own))), cast(str, self.column))
@@ -192,12 +192,6 @@ def _differing(tracks: frames.Tracks, own: np.ndarray) -> np.ndarray:
     if not len(own):
         return np.zeros(0, dtype=bool)
     return np.bincount(tracks.codes, own != _first(tracks, own)[tracks.codes]) > 0
-
-
-def _per_location(tracks: frames.Tracks, own: np.ndarray) -> np.ndarray:
-    """Return the value of each location's row."""
-    values = own if tracks.counts is None else np.repeat(own, tracks.counts)
-    return values if tracks.order is None else values[tracks.order]
 
 
 def _positions(tracks: frames.Tracks) -> np.ndarray:

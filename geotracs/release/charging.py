@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ import geotracs.geo.tracks as frames
 from geotracs.core.budget import billionths
 from geotracs.errors import InputError
 from geotracs.release.accounts import Accounts
+from geotracs.release.people import distinct, text
 from geotracs.release.plan import Plan
 from geotracs.release.request import Request
 
@@ -249,19 +249,6 @@ class Account:
         return hashlib.sha256(b"\0".join([bill.digest, shape, levels, record.encode()])).digest()
 
 
-def text(label: Any) -> str:
-    """Return the label of a person as text, the same however a file stores it.
-
-    >>> text(7), text(7.0), text("7")
-    ('7', '7', '7')
-    """
-    if isinstance(label, np.generic):
-        label = label.item()
-    if isinstance(label, float) and label.is_integer():
-        label = int(label)
-    return unicodedata.normalize("NFC", str(label))
-
-
 def exact(label: Any) -> str:
     """Return the label of a trajectory as text, never the same for two that are not equal.
 
@@ -274,17 +261,8 @@ def exact(label: Any) -> str:
 
 def _numbers(labels: pd.Series, known: dict[str, int], column: str, name: Callable[[Any], str] = text) -> np.ndarray:
     """Return the number of each label: 0, 1, ... as they first appear, here or in an earlier piece."""
-    try:
-        codes, distinct = pd.factorize(labels)
-    except TypeError:
-        raise InputError(f"The column {column!r} holds lists or the like; labels are needed.") from None
-    missing = np.count_nonzero(codes < 0)
-    if missing:
-        raise InputError(
-            f"{missing:,} row(s) have no value in the column {column!r}, so that nobody can be charged for them; fill "
-            "them in or drop them."
-        )
-    numbers = [known.setdefault(name(label), len(known)) for label in distinct]
+    codes, found = distinct(labels, column, "charged")
+    numbers = [known.setdefault(name(label), len(known)) for label in found]
     return np.array(numbers, dtype=np.int64)[codes] if numbers else np.zeros(0, dtype=np.int64)
 
 

@@ -358,6 +358,8 @@ def _partition(
         )
     own = plan.own(part, tracks)
     contents = [tracks.xy, tracks.codes, *(values for values in (tracks.counts, own) if values is not None)]
-    private = plan.apply(part, tracks, key.part(number, *contents), workers=1)
+    # A report that is repeated depends on the person and the cell, whichever partition a row is in.
+    own_key = key if plan.repeat is not None else key.part(number, *contents)
+    private = plan.apply(part, tracks, own_key, workers=1)
     private.attrs = record
     return private

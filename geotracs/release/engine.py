@@ -9,6 +9,7 @@ import geotracs.release.blocks as blocks
 from geotracs.core.methods import Channel, Reports
 from geotracs.core.methods.channels import Recipe
 from geotracs.core.randomness import Key, Source
+from geotracs.release.repeats import Whose
 from geotracs.release.steps import Batch, Draw, Project, Step
 
 
@@ -22,6 +23,7 @@ def run(
     which: np.ndarray | None = None,
     *,
     before: Any = None,
+    whose: Whose | None = None,
     progress: bool | None = False,
     workers: int | None = None,
 ) -> tuple[Any, int]:
@@ -41,6 +43,8 @@ def run(
         For the numbers of the places.
     before
         The last report before these, if they begin inside a trajectory.
+    whose : Whose, optional
+        Whose locations these are, where reports are repeated.
 
     Returns
     -------
@@ -53,6 +57,7 @@ def run(
         part = block.part
         own = np.array([0, part.stop - part.start]) if offsets is None else slice_offsets(offsets, part)
         batch = Batch(xy[part], own, slice_eps(eps, part), key.stream(block.number), handover)
+        batch.whose = None if whose is None else whose.part(part)
         for step in steps:
             step(batch)
             if batch.refused:

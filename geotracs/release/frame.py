@@ -34,6 +34,8 @@ def perturb(
     person: str | None = None,
     unit: str = "location",
     allocation: str | Sequence[float] = "even",
+    repeat: str | None = None,
+    cell: float | None = None,
     round_to: Any = None,
     place: str = "place",
     join: Sequence[str] = (),
@@ -95,7 +97,8 @@ def perturb(
         Column that says which trajectory a row belongs to, and column that orders its rows. Without ``trajectory``
         all points are one trajectory, and each line is one. Rows with equal times stay in row order.
     person : str, optional
-        Column that says whose row it is, for ``ledger``; by default each label of ``trajectory`` is a person.
+        Column that says whose row it is, for ``ledger`` and ``repeat``; by default each label of ``trajectory`` is a
+        person.
     unit : {"location", "trajectory"}
         Whether ``eps`` is for each location, or shared over the locations of each trajectory.
     allocation : {"even", "ends", "water-filling"} or sequence of float
@@ -104,6 +107,13 @@ def perturb(
         ("water-filling"); or by weights from the first to the last one, interpolated between, such as ``(3, 1, 3)``.
         The sum over a trajectory is at most ``eps`` all the same, but a location with a larger share is protected less
         than the others. See `geotracs.core.budget.Allocation`.
+    repeat : {"same"}, optional
+        Memoise: the rows of one person in one public cell all get the same report, drawn once from the middle of the
+        cell, so that averaging over a stay finds nothing more. Epsilon is then for each distinct cell of a person
+        instead of each row, and everybody sees which rows of a person are at the same place. For methods that look at
+        each location by itself, with ``unit="location"``. See the page about repeated reports.
+    cell : float, optional
+        Side of these cells in metres, with ``repeat``; 200 by default.
     round_to : GeoDataFrame, GeoSeries or `geotracs.places.Grid`, optional
         Public places to which every report is moved: the nearest point, the nearest point of the nearest line or area,
         or the middle of its cell. Of places equally near, the first of the layer is taken. Any CRS. A method over
@@ -189,7 +199,8 @@ def release(
     longest = int(tracks.lengths.max(initial=0))
     tracks = tracks.grouped() if plan.recipe.sequential else tracks
     with opened.or_withdraw():
-        xy, added, _ = plan.reports(tracks, key, own=plan.own(gdf, tracks), progress=progress, workers=workers)
+        own, whose = plan.own(gdf, tracks), plan.whose(gdf, tracks, key)
+        xy, added, _ = plan.reports(tracks, key, own=own, whose=whose, progress=progress, workers=workers)
         private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
     private.attrs = {"tracs": plan.guarantee(len(xy), longest, Digest.of(xy)).to_attrs()}
     if account is None:

@@ -83,12 +83,15 @@ class Pace:
         return float(each[np.argmin(np.abs(each - own))])
 
 
-def risk(pace: Pace, channel: Channel, region: Region, eps: float) -> dict[str, Any]:
-    """Return the expected error of a report of a typical location, and of whoever follows people, in metres."""
+def risk(pace: Pace, channel: Channel, region: Region, eps: float, cell: float = 0.0) -> dict[str, Any]:
+    """Return the expected error of a report of a typical location, and of whoever follows people, in metres.
+
+    Where the rows in a ``cell`` of so many metres have one report, there is a new one only after so far a way.
+    """
     report = _error(channel, eps) * _metres(region)
     if not report > 0:
         return {}
-    found = followed(report, eps, pace.gaps, pace.counts)
+    found = followed(report, eps, np.maximum(pace.gaps, cell / SPEED), pace.counts)
     return {"report": _rounded(report), "followed": _rounded(found), "speed": SPEED}
 
 

@@ -27,6 +27,7 @@ import geotracs.release.budgets as budgets_
 import geotracs.release.engine as engine
 import geotracs.release.outside as outside
 import geotracs.release.pace as paces
+import geotracs.release.repeats as repeats
 import geotracs.release.steps as steps
 from geotracs.core.digest import Digest
 from geotracs.core.domains import Domain
@@ -69,6 +70,8 @@ class Plan:
         What recognises the public layers, or holds them; see `geotracs.geo.layers`.
     pace : Pace, or None
         How quickly the first rows follow each other, if they have times.
+    repeat : Repeat, or None
+        Whether the rows of a person in a cell share one report.
     """
 
     recipe: methods.Method
@@ -89,6 +92,7 @@ class Plan:
     remap: methods.Remap | methods.PlaceRemap | None = None
     layers: dict[str, Any] = field(default_factory=dict)
     pace: paces.Pace | None = None
+    repeat: repeats.Repeat | None = None
 
     def __repr__(self) -> str:
         return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
@@ -105,12 +109,17 @@ class Plan:
 
     def apply(self, gdf: gpd.GeoDataFrame, tracks: frames.Tracks, key: Key, **arguments: Any) -> gpd.GeoDataFrame:
         """Return the release of a frame; the arguments are those of `reports`."""
-        xy, added, _ = self.reports(tracks, key, own=self.own(gdf, tracks), **arguments)
+        own, whose = self.own(gdf, tracks), self.whose(gdf, tracks, key)
+        xy, added, _ = self.reports(tracks, key, own=own, whose=whose, **arguments)
         return frames.output(gdf, tracks.rebuild(xy), self.kept, added)
 
     def own(self, table: pd.DataFrame, tracks: frames.Tracks) -> np.ndarray | None:
         """Return the epsilon of each row of a table that holds locations; None without a column of epsilons."""
         return None if self.budgets is None else self.budgets.own(table, tracks.present)
+
+    def whose(self, table: pd.DataFrame, tracks: frames.Tracks, key: Key) -> repeats.Whose | None:
+        """Return whose the locations of a table are; None where every row is drawn by itself."""
+        return None if self.repeat is None else self.repeat.whose(table, tracks, key)
 
     def reports(
         self,
@@ -120,6 +129,7 @@ class Plan:
         parts: list[blocks.Block] | None = None,
         lengths: np.ndarray | None = None,
         own: np.ndarray | None = None,
+        whose: repeats.Whose | None = None,
         earlier: np.ndarray | None = None,
         before: Any = None,
         progress: bool | None = False,
@@ -137,6 +147,8 @@ class Plan:
             How many locations each trajectory has in the whole release; by default as many as here.
         own : array, optional
             What `Plan.own` returned.
+        whose : Whose, optional
+            What `Plan.whose` returned.
         earlier : array of int, optional
             How many locations of each trajectory came before this piece; by default none.
         before
@@ -160,6 +172,7 @@ class Plan:
             parts,
             which,
             before=before,
+            whose=whose,
             progress=progress,
             workers=workers,
         )
@@ -207,6 +220,7 @@ class Plan:
             recipe=self.recipe.record() if region and not region.record["fitted"] else {},
             layers=self.layers,
             risk=self.risk,
+            repeat={} if self.repeat is None else self.repeat.to_record(),
         )
 
     @functools.cached_property
@@ -218,7 +232,8 @@ class Plan:
         if self.pace is None or self.region is None or self.region.record["fitted"]:
             return {}
         eps = self.pace.typical(self.eps, self.unit, self.levels)
-        return {} if self.pace.is_sparse(self.region) else paces.risk(self.pace, self.channel, self.region, eps)
+        cell = 0.0 if self.repeat is None else self.repeat.cell
+        return {} if self.pace.is_sparse(self.region) else paces.risk(self.pace, self.channel, self.region, eps, cell)
 
     @functools.cached_property
     def channel(self) -> methods.Channel:
@@ -240,7 +255,10 @@ class Plan:
     @functools.cached_property
     def steps(self) -> list[steps.Step]:
         """What is done to every location: one draw, and after it public things only."""
-        return [steps.Enter(self._region, self.outside), steps.Draw(self.channel), *self.after]
+        draw: steps.Step = steps.Draw(self.channel)
+        if self.repeat is not None:
+            draw = steps.DrawOnce(self.channel, self._region, self.repeat.cells(self._region))
+        return [steps.Enter(self._region, self.outside), draw, *self.after]
 
     @property
     def _region(self) -> regions.Region:
@@ -282,7 +300,8 @@ def make(
         The epsilons of locations, if they are not all the same or shared evenly.
     """
     trajectory, time = request.trajectory, request.time
-    frames.check_columns(gdf, [name for name in (trajectory, time) if name is not None])
+    person = None if request.repeat is None else request.person
+    frames.check_columns(gdf, [name for name in (trajectory, time, person) if name is not None])
     kept = frames.kept_columns(gdf, request.keep, trajectory, time, request.budget_column)
     _check_new_columns(request.added, [*kept, gdf.active_geometry_name])
     with cache.off() if request.domain is None else contextlib.nullcontext():  # or it would tell of a fitted region
@@ -310,6 +329,7 @@ def make(
         remap=None if setting is None else setting.remap,
         layers={} if setting is None else _layers(request, setting.region),
         pace=paces.Pace.of(gdf, trajectory, time),
+        repeat=repeats.Repeat.of(request),
     )
 
 
@@ -350,7 +370,7 @@ def _setting(request: Request, data: Originals, lengths: np.ndarray, budgets: bu
             request.round_to, region, data, place=request.place, join=request.join, centroid=request.centroid
         )
     if request.method == "auto":
-        recipe, region = best_method(region, rounding, typical)
+        recipe, region = best_method(region, rounding, typical, apart=request.repeat is not None)
     recipe = in_working_crs(recipe, region, rounding, typical).settled(typical, region.chart)
     levels = _levels(request, lengths) if budgets is None else budgets.levels.values
     more = request.unit == "trajectory"  # not all lengths may be known

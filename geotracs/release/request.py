@@ -17,6 +17,7 @@ import geotracs.geo.region as regions
 import geotracs.geo.remap as remaps
 import geotracs.geo.rounding as roundings
 import geotracs.release.accounts as accounts
+import geotracs.release.repeats as repeats
 from geotracs.core.notions import PURE
 from geotracs.errors import InputError, quoted
 
@@ -55,6 +56,8 @@ class Request:
     person: str | None = None
     unit: str = "location"
     allocation: str | Sequence[float] = "even"
+    repeat: str | None = None
+    cell: float | None = None
     round_to: Any = None
     place: str = "place"
     join: Sequence[str] = ()
@@ -98,6 +101,7 @@ class Request:
             crs_.parse_planar(self.crs)
         self._check_places()
         self._check_ledger()
+        repeats.check(self)
         randomness.check(self.rng)
 
     def __repr__(self) -> str:
@@ -152,7 +156,7 @@ class Request:
             raise InputError(f"The release would have two columns {self.place!r}; choose another name with `place`.")
 
     def _check_ledger(self) -> None:
-        accounts.check(self.ledger, self.data, self.person, self.trajectory)
+        accounts.check(self.ledger, self.data, self.person, self.trajectory, repeat=self.repeat is not None)
         if self.ledger is not None and self.recipe.privacy["kind"] != PURE:
             raise InputError(
                 f"A ledger adds up epsilons of local differential privacy; that of {self.method} is for locations "

@@ -6,11 +6,12 @@ step that is random, and the last that sees a secret: every later one holds publ
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
 import geotracs.geo.crs as crs_
+from geotracs.core.cells import Cells
 from geotracs.core.domains import Domain
 from geotracs.core.methods import Channel, Method, PlaceRemap, Remap
 from geotracs.core.places import Places
@@ -19,6 +20,7 @@ from geotracs.errors import DomainError
 from geotracs.geo.region import Region
 from geotracs.geo.rounding import Rounding
 from geotracs.release.blocks import Handover
+from geotracs.release.repeats import Whose
 from geotracs.release.request import Request
 
 
@@ -38,6 +40,8 @@ class Batch:
         The random stream of the block.
     handover : Handover
         Where the last report of a block goes that another one continues.
+    whose : Whose, or None
+        Whose locations these are, where reports are repeated.
     which : array of int, or None
         The numbers of the places that are reported, once they are known.
     n_outside : int
@@ -51,6 +55,7 @@ class Batch:
     eps: float | np.ndarray
     rng: Source
     handover: Handover
+    whose: Whose | None = None
     which: np.ndarray | None = None
     n_outside: int = 0
     refused: bool = False
@@ -104,6 +109,30 @@ class Draw:
         before = batch.handover.receive()
         batch.which = self.channel.report(batch.xy, batch.offsets, batch.eps, batch.rng, before)
         batch.handover.send(batch.xy[-1].copy())
+
+
+@dataclass(frozen=True)
+class DrawOnce:
+    """Report every person in every cell once, from the middle of the cell: all rows there have this report.
+
+    The secret of the draw is the cell, which depends on one location and a public rule. The draws of other people and
+    cells are independent of it: each has words of its own.
+    """
+
+    channel: Channel
+    region: Region
+    cells: Cells
+
+    def __call__(self, batch: Batch) -> None:
+        """Draw once for each person and cell."""
+        whose, cells = cast(Whose, batch.whose), self.cells.numbers(batch.xy)
+        first, which = whose.pairs(cells, batch.eps)
+        own = batch.eps[first] if isinstance(batch.eps, np.ndarray) and batch.eps.ndim else batch.eps
+        xy = self.region.domain.clip(self.cells.middles(cells[first]))
+        words = whose.streams(first, cells, batch.eps)
+        places = self.channel.report(xy, np.array([0, len(xy)]), own, words)
+        batch.which = None if places is None else places[which]
+        batch.xy = np.asfortranarray(xy[which])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
 
 from geotracs import InputError, PrivacyWarning
 from geotracs.core import randomness
-from geotracs.core.randomness import Key, Keystream, source, words
+from geotracs.core.randomness import Key, Keystream, Streams, of_rows, source, words
 
 
 def test_none_is_chacha20_with_a_fresh_key():
@@ -95,3 +95,59 @@ def test_parts_have_other_streams_than_the_whole():
     made_of_it = [hashlib.blake2b(key=bits, digest_size=32).digest() for bits in made_of_a_stream]
     parts = [key.part(number)._bits for number in range(9)]
     assert len({*made_of_a_stream, *made_of_it, *parts}) == 27
+
+
+def names(n, length=5):
+    return np.random.default_rng(0).integers(0, 256, (n, length), dtype=np.uint8)
+
+
+def test_words_of_a_stream_are_keyed_digests_of_its_name_and_a_counter():
+    key, own = bytes(range(32)), names(1)
+    found = Streams(key, own).words(20, np.uint64)
+    blocks = [
+        hashlib.blake2b(own.tobytes() + n.to_bytes(8, "little"), key=key, person=b"geotracs stream").digest()
+        for n in range(3)
+    ]
+    assert found.astype("<u8").tobytes() == b"".join(blocks)[:160]
+
+
+def test_what_a_stream_gives_does_not_depend_on_the_others():
+    own, key = names(50), bytes(32)
+    whole = Streams(key, own)
+    first = whole.words(100, np.uint32).reshape(2, -1)
+    again = np.arange(0, 50, 7)
+    second = whole.of(again).words(3 * len(again), np.uint16).reshape(3, -1)
+    last = whole.of(slice(10, 20)).of(np.array([4])).words(1, np.uint64)
+    for row in (0, 14, 3):
+        alone = Streams(key, own[[row]])
+        assert np.array_equal(alone.words(2, np.uint32), first[:, row])
+        if row in again:
+            assert np.array_equal(alone.words(3, np.uint16), second[:, again.tolist().index(row)])
+            if row == 14:
+                assert alone.words(1, np.uint64) == last
+
+
+def test_streams_by_themselves_differ_and_are_the_same_every_time():
+    drawn = [[one.words(2, np.uint64).tobytes() for one in Streams(bytes(32), names(9)).each()] for _ in range(2)]
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn[0])) == 9
+
+
+def test_rows_of_other_sources_are_the_source():
+    rng = source()
+    assert of_rows(rng, slice(3)) is rng
+    assert len(of_rows(Streams(bytes(32), names(9)), slice(3))) == 3
+
+
+def test_words_that_are_not_as_many_for_each_stream_are_an_error():
+    assert not len(Streams(bytes(32), names(0)).words(0, np.uint8))
+    for n in (0, 2):
+        with pytest.raises(ValueError, match="alike"):
+            Streams(bytes(32), names(n)).words(3, np.uint8)
+
+
+def test_names_are_secret_and_streams_depend_on_the_key():
+    one, other = Key(bytes(32)), Key(bytes(31) + b"\1")
+    assert not np.array_equal(one.names(["ann"]), other.names(["ann"]))
+    assert len(np.unique(one.names(["ann", "bob", "", "\ud800"]), axis=0)) == 4
+    assert not np.array_equal(one.streams(names(3)).words(3, np.uint64), other.streams(names(3)).words(3, np.uint64))

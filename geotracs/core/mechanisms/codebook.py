@@ -6,7 +6,7 @@ import numpy as np
 
 from geotracs.core.budget import check_eps
 from geotracs.core.mechanisms.lattice import WORDS, exp_lower_bound, take_or_scalar, uniform
-from geotracs.core.randomness import Source, words
+from geotracs.core.randomness import Source, of_rows, words
 from geotracs.errors import InputError
 
 CHUNK = 2**14
@@ -63,10 +63,10 @@ class Codebook:
         draws = np.empty(n, dtype=np.uint16 if self.k + self.m <= 2**16 else np.uint32)
         for first in range(0, n, CHUNK):
             part = slice(first, min(first + CHUNK, n))
-            size = part.stop - part.start
-            outside = np.flatnonzero(~_below(take_or_scalar(limits, part), size, rng))
-            draws[part] = uniform(k, size, rng)
-            draws[part][outside] = uniform(m, len(outside), rng) + np.uint32(self.k)
+            size, own = part.stop - part.start, of_rows(rng, part)
+            outside = np.flatnonzero(~_below(take_or_scalar(limits, part), size, own))
+            draws[part] = uniform(k, size, own)
+            draws[part][outside] = uniform(m, len(outside), of_rows(own, outside)) + np.uint32(self.k)
         return draws
 
     def apply(self, windows: np.ndarray, which: np.ndarray, draws: np.ndarray) -> np.ndarray:
@@ -161,6 +161,6 @@ def _below(threshold: np.ndarray, n: int, rng: Source) -> np.ndarray:
     top = (threshold >> np.uint64(48)).astype(np.uint16)
     below = high < top
     tied = np.flatnonzero(high == top)
-    low = words(rng, len(tied), np.uint64) >> np.uint64(16)
+    low = words(of_rows(rng, tied), len(tied), np.uint64) >> np.uint64(16)
     below[tied] = low < (take_or_scalar(threshold, tied) & np.uint64(2**48 - 1))
     return below

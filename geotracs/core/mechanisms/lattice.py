@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from geotracs.core.randomness import Source, words
+from geotracs.core.randomness import Source, of_rows, words
 from geotracs.errors import InputError
 
 CELLS = 2**32
@@ -106,11 +106,11 @@ def draw_offsets(
     window, threshold = np.asarray(window, dtype=np.uint64), np.asarray(threshold, dtype=np.uint64)
     offsets = np.empty(n, dtype=np.uint32)
     for part in blocks(n):
-        size, width = part.stop - part.start, take_or_scalar(window, part)
-        outside = at_least(take_or_scalar(threshold, part), size, rng)
-        offsets[part] = uniform(width, size, rng)
-        width = take_or_scalar(width, outside)
-        offsets[part][outside] = uniform(np.uint64(cells) - width, len(outside), rng) + width.astype(np.uint32)
+        size, width, own = part.stop - part.start, take_or_scalar(window, part), of_rows(rng, part)
+        outside = at_least(take_or_scalar(threshold, part), size, own)
+        offsets[part] = uniform(width, size, own)
+        width, own = take_or_scalar(width, outside), of_rows(own, outside)
+        offsets[part][outside] = uniform(np.uint64(cells) - width, len(outside), own) + width.astype(np.uint32)
     return offsets
 
 
@@ -123,7 +123,7 @@ def at_least(threshold: np.ndarray, n: int, rng: Source) -> np.ndarray:
     top = (threshold >> np.uint64(48)).astype(np.uint16)
     candidates = np.flatnonzero(high >= top)
     tied = np.flatnonzero((high == top)[candidates])
-    low = words(rng, len(tied), np.uint64) >> np.uint64(16)
+    low = words(of_rows(rng, candidates[tied]), len(tied), np.uint64) >> np.uint64(16)
     limits = np.broadcast_to(threshold, n)[candidates[tied]] & np.uint64(2**48 - 1)
     return np.delete(candidates, tied[low < limits])
 
@@ -138,7 +138,8 @@ def uniform(among: np.ndarray, n: int, rng: Source) -> np.ndarray:
     low, high = product.view(np.uint32)[LOW::2], product.view(np.uint32)[1 - LOW :: 2]
     again = np.flatnonzero(low < surplus)
     while len(again):
-        product[again] = words(rng, len(again), np.uint32).astype(np.uint64) * take_or_scalar(among, again)
+        fresh = words(of_rows(rng, again), len(again), np.uint32)
+        product[again] = fresh.astype(np.uint64) * take_or_scalar(among, again)
         again = again[low[again] < take_or_scalar(surplus, again)]
     return high
 

@@ -21,7 +21,7 @@ from math import isqrt
 import numpy as np
 
 from geotracs.core.mechanisms.lattice import LOW
-from geotracs.core.randomness import Source, words
+from geotracs.core.randomness import Source, Streams, words
 
 STEPS = 2**8
 BITS = 32
@@ -88,6 +88,8 @@ class LatticeNoise:
         Beyond `FAR`, which is 2**22 times the default scale, coordinates are moved to it. That is exact for whoever
         adds a location of less than ``FAR / 2`` and clips the sum to ``FAR / 2``, which is post-processing.
         """
+        if isinstance(rng, Streams):
+            return np.concatenate([np.empty((2, 0), np.int64), *(self.draw(1, one) for one in rng.each())], axis=1)
         noise = np.empty((2, n), dtype=np.int64)
         done = 0
         while done < n:

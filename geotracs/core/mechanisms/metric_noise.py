@@ -7,7 +7,7 @@ import numpy as np
 from geotracs.core.budget import LARGEST
 from geotracs.core.mechanisms.lattice import blocks, take_or_scalar
 from geotracs.core.mechanisms.lattice_noise import BITS, FAR, STEPS, LatticeNoise
-from geotracs.core.randomness import Source
+from geotracs.core.randomness import Source, of_rows
 from geotracs.errors import InputError
 
 PARTS = 512
@@ -101,7 +101,7 @@ class MetricNoise:
     def draw(self, n: int, rng: Source) -> np.ndarray:
         """Draw all the randomness for n locations: vectors of the lattice, one per column."""
         return np.concatenate(
-            [np.empty((2, 0), dtype=np.int64), *(self._draw(part, rng) for part in blocks(n))], axis=1
+            [np.empty((2, 0), dtype=np.int64), *(self._draw(part, of_rows(rng, part)) for part in blocks(n))], axis=1
         )
 
     def apply(self, x: np.ndarray, draws: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -128,7 +128,7 @@ class MetricNoise:
         noise = np.empty((2, n), dtype=np.int64)
         for each in range(bits.min(), bits.max() + 1):
             rows = np.flatnonzero(bits == each)
-            own = _noise(each).draw(len(rows), rng)
+            own = _noise(each).draw(len(rows), of_rows(rng, rows))
             for axis in (0, 1):
                 noise[axis][rows] = own[axis]
         return noise

@@ -7,7 +7,7 @@ import numpy as np
 
 from geotracs.core.budget import check_eps
 from geotracs.core.mechanisms.lattice import CELLS, WORDS, at_least, blocks, exp_lower_bound, take_or_scalar, uniform
-from geotracs.core.randomness import Source
+from geotracs.core.randomness import Source, of_rows
 from geotracs.errors import InputError
 
 MAX_TOKENS = CELLS
@@ -87,10 +87,10 @@ class Tokens:
         inside, everywhere = np.array(self.k, dtype=np.uint64), np.array(self.total, dtype=np.uint64)
         draws = np.empty(n, dtype=np.int64)
         for part in blocks(n):
-            size = part.stop - part.start
-            outside = at_least(take_or_scalar(threshold, part), size, rng)
-            draws[part] = uniform(inside, size, rng)
-            draws[part][outside] = uniform(everywhere, len(outside), rng).astype(np.int64) + self.k
+            size, own = part.stop - part.start, of_rows(rng, part)
+            outside = at_least(take_or_scalar(threshold, part), size, own)
+            draws[part] = uniform(inside, size, own)
+            draws[part][outside] = uniform(everywhere, len(outside), of_rows(own, outside)).astype(np.int64) + self.k
         return draws
 
     def apply(self, weights: np.ndarray, windows: Windows, which: np.ndarray, draws: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ the draws keep.
 
 import numpy as np
 
-from geotracs.core.randomness import Source, words
+from geotracs.core.randomness import Source, of_rows, words
 
 HEAVIEST = 2**40
 """The largest weight: no weight needs to be lighter than 1e-12 of another."""
@@ -47,7 +47,7 @@ def below(limits: np.ndarray, rng: Source) -> np.ndarray:
     drawn = words(rng, len(limits), np.uint64).copy()
     again = np.flatnonzero(drawn > last)
     while len(again):
-        drawn[again] = words(rng, len(again), np.uint64)
+        drawn[again] = words(of_rows(rng, again), len(again), np.uint64)
         again = again[drawn[again] > last[again]]
     return drawn % limits
 

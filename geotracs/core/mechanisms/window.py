@@ -19,7 +19,7 @@ from geotracs.core.mechanisms.lattice import (
     threshold,
     uniform,
 )
-from geotracs.core.randomness import Source, source, words
+from geotracs.core.randomness import Source, of_rows, source, words
 from geotracs.errors import InputError
 
 SIDE = 2**31
@@ -103,10 +103,12 @@ class Window:
         draws = np.empty((2, n), dtype=np.uint32)
         for part in blocks(n):
             size, own = part.stop - part.start, [take_or_scalar(side, part) for side in sides]
-            outside = at_least(take_or_scalar(limit, part), size, rng)
-            elsewhere = _elsewhere(take_or_scalar(own[0], outside), take_or_scalar(own[1], outside), len(outside), rng)
+            words_of_part = of_rows(rng, part)
+            outside = at_least(take_or_scalar(limit, part), size, words_of_part)
+            columns, rows = (take_or_scalar(side, outside) for side in own)
+            elsewhere = _elsewhere(columns, rows, len(outside), of_rows(words_of_part, outside))
             for axis in (0, 1):
-                draws[axis, part] = uniform(own[axis], size, rng)
+                draws[axis, part] = uniform(own[axis], size, words_of_part)
                 draws[axis, part][outside] = elsewhere[axis]
         return draws
 
@@ -267,7 +269,8 @@ def _elsewhere(columns: np.ndarray, rows: np.ndarray, n: int, rng: Source) -> np
     cells = words(rng, 2 * n, np.uint32).reshape(2, n) >> np.uint32(1)
     again = np.flatnonzero((cells[0] < columns) & (cells[1] < rows))
     while len(again):
-        cells[:, again] = words(rng, 2 * len(again), np.uint32).reshape(2, -1) >> np.uint32(1)
+        fresh = words(of_rows(rng, again), 2 * len(again), np.uint32)
+        cells[:, again] = fresh.reshape(2, -1) >> np.uint32(1)
         again = again[
             (cells[0, again] < take_or_scalar(columns, again)) & (cells[1, again] < take_or_scalar(rows, again))
         ]

@@ -20,7 +20,7 @@ from geotracs.core.methods.on_region import OnRegion
 from geotracs.core.methods.released import PlaceMap, ReportMap
 from geotracs.core.methods.weighted_nearest import WeightedNearest
 from geotracs.core.places import Places
-from geotracs.core.randomness import Source
+from geotracs.core.randomness import Source, of_rows
 
 Find = Callable[[float], Book]
 SAME = 1e-6
@@ -212,7 +212,7 @@ def _report(xy: np.ndarray, eps: float | np.ndarray, domain: Domain, find: Find,
         part = np.empty((2, len(rows))).T
         for axis in (0, 1):
             part[:, axis] = xy[rows, axis]
-        _report_level(part, eps[rows], at, domain, find, rng)
+        _report_level(part, eps[rows], at, domain, find, of_rows(rng, rows))
         for axis in (0, 1):
             xy[rows, axis] = part[:, axis]
 

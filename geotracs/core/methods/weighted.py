@@ -10,7 +10,7 @@ from geotracs.core.domains import Domain
 from geotracs.core.lengths import CHUNK
 from geotracs.core.mechanisms.weighted import draw, probabilities
 from geotracs.core.methods.base import PlaceMethod
-from geotracs.core.randomness import Source
+from geotracs.core.randomness import Source, of_rows
 from geotracs.errors import DomainError
 
 MAX_EPS = 25.0
@@ -65,7 +65,7 @@ class WeightedMethod(PlaceMethod):
             own = slice(*np.searchsorted(row[alike], [part.start, part.stop]))
             secret, which = np.divmod(rows[part], len(levels))
             weights = self.weights(secret, np.full(len(secret), -1), levels[which], tables)
-            reports[alike[own]] = draw(weights, row[alike[own]] - part.start, rng)
+            reports[alike[own]] = draw(weights, row[alike[own]] - part.start, of_rows(rng, alike[own]))
         return reports
 
     def pmf_of_one(self, secret: int, before: int | None, eps: float, tables: Any) -> np.ndarray:

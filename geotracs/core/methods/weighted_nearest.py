@@ -14,7 +14,7 @@ from geotracs.core.methods.base import PlaceMethod
 from geotracs.core.methods.token_windows import TokenWindows
 from geotracs.core.methods.weight_fit import Fitted, fit
 from geotracs.core.places import on_sphere
-from geotracs.core.randomness import Source
+from geotracs.core.randomness import Source, of_rows
 
 LEVELS = 0.125 * np.cumprod(np.r_[1.0, np.full(40, 1.189207115002721)])
 """Epsilons that tokens are fitted for where locations have many: four to an octave, from 1/8 to 128. Below the first,
@@ -79,7 +79,7 @@ class WeightedNearest(PlaceMethod):
             rows = np.flatnonzero(level == number)
             rows = rows[np.argsort(secrets[rows], kind="stable")]
             own = eps if np.ndim(eps) == 0 else np.asarray(eps)[rows]
-            reports[rows] = tables.report(number, secrets[rows], own, rng)
+            reports[rows] = tables.report(number, secrets[rows], own, of_rows(rng, rows))
         return reports
 
     def pmf_of_one(self, secret: int, before: int | None, eps: float, tables: "TokenTables") -> np.ndarray:

@@ -59,6 +59,7 @@ class Release:
         self._source, self._plan, self._key, self._batch = source, plan, key, rows
         self._counted, self._workers, self._advance = counted, workers, advance
         self._account, self._meter = account, account.meter()
+        self._person = None if plan.repeat is None else plan.repeat.person
         self._seen, self._longest = Counts(), 0
         # Whether the order of the rows of a trajectory matters, and the key of the last one that was seen.
         self._along = plan.recipe.sequential or not (plan.budgets is None or plan.budgets.allocation.even)
@@ -74,6 +75,7 @@ class Release:
         """Return the release, a table at a time."""
         columns = [*self.layout.schema.names, self._plan.trajectory, self._plan.time]
         columns += [] if self._meter is None else self._meter.columns
+        columns += [] if self._person is None else [self._person]
         waiting, enough = None, 0
         for table, last in _with_last(self._source.tables(self._batch, columns)):
             waiting = table if waiting is None else pa.concat_tables([waiting, table])
@@ -151,7 +153,10 @@ class Release:
         if self._meter is not None:
             self._meter.add(named(self._source, table, self._meter), tracks)
         labels = keys_of(tracks, table, self._plan.trajectory)
-        lengths, earlier, own = None, None, None
+        lengths, earlier, own, whose = None, None, None, None
+        if self._plan.repeat is not None:
+            people = [] if self._person is None else [self._person]
+            whose = self._plan.whose(table.select(people).to_pandas(), tracks, self._key)
         if self._plan.budgets is not None and self._plan.budgets.column is not None:
             column = self._plan.budgets.column
             own = self._plan.own(table.select([column]).to_pandas(), tracks)
@@ -173,6 +178,7 @@ class Release:
                 parts=parts,
                 lengths=lengths,
                 own=own,
+                whose=whose,
                 earlier=earlier,
                 before=self._before,
                 workers=self._workers,
