@@ -199,8 +199,8 @@ def release(
     longest = int(tracks.lengths.max(initial=0))
     tracks = tracks.grouped() if plan.recipe.sequential else tracks
     with opened.or_withdraw():
-        own, whose = plan.own(gdf, tracks), plan.whose(gdf, tracks, key)
-        xy, added, _ = plan.reports(tracks, key, own=own, whose=whose, progress=progress, workers=workers)
+        each: dict[str, Any] = {"own": plan.own(gdf, tracks), "whose": plan.whose(gdf, tracks, key)}
+        xy, added, _ = plan.reports(tracks, key, **each, progress=progress, workers=workers)
         private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
     private.attrs = {"tracs": plan.guarantee(len(xy), longest, Digest.of(xy)).to_attrs()}
     if account is None:
