@@ -235,7 +235,7 @@ def test_published_ngram_is_explained_and_ours_is_not_it():
 
 
 def ngram():
-    return {"ngram": Recipe("ngram", repeats=2)}
+    return {"ngram": Recipe("ngram", discrete.TEXTBOOK, repeats=2)}  # for the published figures beside it
 
 
 @pytest.mark.usefixtures("_files")

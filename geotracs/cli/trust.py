@@ -6,6 +6,7 @@ import os
 import click
 from click.core import ParameterSource
 
+import geotracs.geo.columns as columns_
 import geotracs.io.files as files
 from geotracs.cli.arguments import (
     ALLOW_REMOTE,
@@ -22,7 +23,6 @@ from geotracs.cli.tables import in_json, rows_of
 from geotracs.core.following import SPEED
 from geotracs.core.methods import METHODS
 from geotracs.errors import InputError
-from geotracs.geo.tracks import check_columns
 from geotracs.io.progress import step
 from geotracs.trust.audit import ALARM, CHECKS, DRAWS, PAIRS, RELEASES, audit
 from geotracs.trust.ledger import PER, Ledger
@@ -133,7 +133,7 @@ def charge(ledger, source, person, eps, data, layer, x, y, input_crs, allow_remo
     """Charge every person of IN once, for a release that was made without the ledger."""
     book = Ledger(ledger)
     frame = files.read(source, layer=layer, x=x, y=y, crs=input_crs, allow_remote=allow_remote)
-    check_columns(frame, [person])
+    columns_.check(frame, [person])
     missing = int(frame[person].isna().sum())
     if missing:
         raise InputError(f"{missing:,} row(s) have no value in the column {person!r}; fill them in or drop them.")

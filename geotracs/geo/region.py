@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
 from typing import Any, cast
 
 import geopandas as gpd
@@ -16,6 +15,7 @@ from shapely.geometry.base import BaseGeometry
 import geotracs.geo.crs as crs_
 import geotracs.geo.layers as layers
 import geotracs.geo.prior as priors
+import geotracs.geo.shapes as shapes
 from geotracs.core.domains import Disc, Domain, Globe, Parallelogram, Polygon, Rectangle, Transport
 from geotracs.core.domains.polygon import FITS
 from geotracs.errors import CRSError, DomainError, InputError, PrivacyWarning, quoted, warn
@@ -188,7 +188,7 @@ def _region(domain: Any, data: Originals, fit: str, crs: Any, error: Callable[[D
     shape = _extent(data) if fitted else _shape(domain, data.crs)
     if not fitted:
         _warn_of_their_extent(shape.bounds, data)
-    bounds = _wrapped(shape.bounds, data.crs)
+    bounds = shapes.wrapped(shape.bounds, data.crs)
     working = working or crs_.working_crs(data.crs, shape.bounds)
     if fit == "best" and error is not None:
         fitted_ways = {way: _planar(domain, shape, data.crs, working, way) for way in FITS}
@@ -321,60 +321,17 @@ def _shape(domain: Any, crs: pyproj.CRS) -> BaseGeometry:
         if domain.crs is None:
             raise CRSError("`domain` has no CRS; set it with domain.set_crs(...).")
         layer = domain.geometry.dropna()
-        return _checked(_repaired(layer).to_crs(crs).union_all(), crs)
+        return shapes.checked(shapes.repaired(layer).to_crs(crs).union_all(), crs)
     if isinstance(domain, Polygon):
         domain = domain.geometry
     if isinstance(domain, BaseGeometry):
-        return _checked(_repaired(gpd.GeoSeries([domain])).iloc[0], crs)
+        return shapes.checked(shapes.repaired(gpd.GeoSeries([domain])).iloc[0], crs)
     if isinstance(domain, (Sequence, np.ndarray)) and not isinstance(domain, str):
-        return _box(domain, crs)
+        return shapes.box(domain, crs)
     raise InputError(
         "`domain` must be a bounding box (xmin, ymin, xmax, ymax), a shapely geometry, a GeoSeries or GeoDataFrame, "
         f"or one of geotracs.domains, got {type(domain).__name__}."
     )
-
-
-def _box(bbox: Sequence[float] | np.ndarray, crs: pyproj.CRS) -> BaseGeometry:
-    if len(bbox) != 4 or not all(isinstance(value, Real) for value in bbox):
-        raise DomainError("`domain` as a bounding box needs four numbers: (xmin, ymin, xmax, ymax).")
-    xmin, ymin, xmax, ymax = (float(value) for value in bbox)
-    if not np.all(np.isfinite([xmin, ymin, xmax, ymax])):
-        raise DomainError("`domain` holds NaN or infinite numbers; four finite ones are needed.")
-    if crs.is_geographic and xmin > xmax:  # across the antimeridian
-        xmax += crs_.turn(crs)
-    if xmin >= xmax or ymin >= ymax:
-        raise DomainError("`domain` has no area: (xmin, ymin, xmax, ymax) needs xmin < xmax and ymin < ymax.")
-    return shapely.box(xmin, ymin, xmax, ymax)
-
-
-def _repaired(layer: gpd.GeoSeries) -> gpd.GeoSeries:
-    if not np.isfinite(shapely.get_coordinates(np.asarray(layer.values))).all():
-        raise DomainError("`domain` holds NaN or infinite coordinates.")
-    invalid = ~layer.is_valid & ~layer.is_empty
-    if not invalid.any():
-        return layer
-    warn(f"`domain` was not valid ({shapely.is_valid_reason(layer[invalid].iloc[0]).split('[')[0]}) and was repaired.")
-    return layer.make_valid()
-
-
-def _checked(geometry: BaseGeometry | None, crs: pyproj.CRS) -> BaseGeometry:
-    if geometry is None or geometry.is_empty:
-        raise DomainError("`domain` is empty; a public polygon is needed.")
-    parts = shapely.get_parts(shapely.force_2d(geometry))
-    parts = shapely.get_parts(parts[np.isin(shapely.get_type_id(parts), [3, 6, 7])])
-    shape = shapely.union_all(parts[shapely.area(parts) > 0]) if len(parts) else shapely.Polygon()
-    if shape.is_empty or not shape.area > 0:
-        raise DomainError("`domain` has no area; a public polygon is needed.")
-    if not np.isfinite(shape.bounds).all():
-        raise DomainError("`domain` cannot be brought into the CRS of the data; is its CRS right?")
-    turn = crs_.turn(crs)
-    if shape.bounds[2] - shape.bounds[0] > turn / 2:  # perhaps in two parts on both sides of the antimeridian
-        parts = shapely.get_parts(shape)
-        west = shapely.bounds(parts)[:, 2] <= 0
-        parts[west] = shapely.transform(parts[west], lambda xy: xy + np.array([turn, 0]))
-        moved = shapely.union_all(parts)
-        shape = moved if moved.bounds[2] - moved.bounds[0] < turn / 2 else shape
-    return shape
 
 
 def _planar(domain: Any, shape: BaseGeometry, crs: pyproj.CRS, working: pyproj.CRS, fit: str) -> Domain:
@@ -396,10 +353,3 @@ def _planar(domain: Any, shape: BaseGeometry, crs: pyproj.CRS, working: pyproj.C
         xmin, ymin, xmax, ymax = shape.bounds
         shape = shapely.segmentize(shape, max(xmax - xmin, ymax - ymin) / PIECES)
     return Polygon(shapely.make_valid(shapely.transform(shape, move)), fit)
-
-
-def _wrapped(bounds: crs_.Bounds, crs: pyproj.CRS) -> list[float]:
-    """Return bounds with longitudes up to 180 degrees; west > east means across the antimeridian."""
-    xmin, ymin, xmax, ymax = (float(value) for value in bounds)
-    turn = crs_.turn(crs)
-    return [xmin, ymin, xmax - turn if xmax > turn / 2 else xmax, ymax]

@@ -1,7 +1,7 @@
 """GeoDataFrame <-> arrays: locations in trajectory order, and back to rows."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import shapely
 
+import geotracs.geo.columns as columns
 import geotracs.geo.leaks as leaks
-from geotracs.errors import CRSError, InputError, quoted, warn
+from geotracs.errors import CRSError, InputError, warn
 
 POINT, LINE = 0, 1
 GEOMETRY_TYPES = (
@@ -163,8 +164,8 @@ def read(
     With ``grouped=False`` they stay in the order of the rows.
     """
     check(gdf)
-    columns = [name for name in (trajectory, time) if name is not None]
-    check_columns(gdf, columns)
+    names = [name for name in (trajectory, time) if name is not None]
+    columns.check(gdf, names)
     geometry = np.asarray(gdf.geometry.values)
     present = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
     kind = _check_types(geometry[present])
@@ -251,46 +252,6 @@ def output(
             out.insert(position, column, aligned[column])
     out.attrs = {}
     return out
-
-
-def kept_columns(
-    gdf: gpd.GeoDataFrame,
-    keep: str | Sequence[str] | None,
-    trajectory: str | None = None,
-    time: str | None = None,
-    eps: str | None = None,
-) -> list[str]:
-    """Return the columns of a release: trajectory, time, that of epsilons and what ``keep`` asks for.
-
-    Say which are lost, and warn of those that tell where the rows were.
-    """
-    always = [name for name in (trajectory, time, eps) if name is not None]
-    others = [column for column in gdf.columns if column not in {*always, gdf.active_geometry_name}]
-    asked = others if isinstance(keep, str) else list(keep or [])  # the one word that it may be is "all"
-    check_columns(gdf, asked)
-    lost = [str(column) for column in others if column not in asked]
-    if keep is None and lost:
-        warn(
-            f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
-            "keep=[...] for those that do not, or keep=[] to silence this warning."
-        )
-    kept = [column for column in gdf.columns if column in {*asked, *always}]
-    leaks.warn_of_columns(gdf, kept, trajectory, time)
-    return kept
-
-
-def check_columns(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
-    """Raise for columns that do not exist, occur more than once or hold the geometries."""
-    for name in names:
-        if pd.api.types.is_list_like(name) and not isinstance(name, tuple):
-            raise InputError(f"A column must be given by its name, got {type(name).__name__}.")
-        count = sum(column == name for column in gdf.columns)
-        if count == 0:
-            raise InputError(f"There is no column {quoted(name)}; the columns are {[str(c) for c in gdf.columns]}.")
-        if count > 1:
-            raise InputError(f"There are {count} columns named {name!r}; rename all but one.")
-        if name == gdf.active_geometry_name:
-            raise InputError(f"{name!r} is the geometry column and cannot be used here.")
 
 
 def _check_types(geometry: np.ndarray) -> int:

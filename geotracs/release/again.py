@@ -17,7 +17,7 @@ import geotracs.geo.rounding as roundings
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import CRSError, InputError
 from geotracs.geo.originals import Originals
-from geotracs.release.plan import in_working_crs
+from geotracs.release.setting import in_working_crs
 
 
 @dataclass(frozen=True, eq=False, repr=False)

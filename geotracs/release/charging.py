@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 import geotracs.core.randomness as randomness
+import geotracs.geo.columns as columns_
 import geotracs.geo.tracks as frames
 from geotracs.core.budget import billionths
 from geotracs.errors import InputError
@@ -187,7 +188,7 @@ class Account:
         meter = self.meter()
         if meter is None:
             return None
-        frames.check_columns(table, meter.columns)
+        columns_.check(table, meter.columns)
         meter.add(table, tracks)
         return meter.bill()
 

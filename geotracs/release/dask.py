@@ -14,6 +14,7 @@ import pandas as pd
 from dask.dataframe.utils import clear_known_categories
 
 import geotracs.core.randomness as randomness
+import geotracs.geo.columns as columns_
 import geotracs.geo.leaks as leaks
 import geotracs.geo.tracks as frames
 import geotracs.release.budgets as budgets
@@ -130,7 +131,7 @@ def _bills(ddf: dask_geopandas.GeoDataFrame, request: Request) -> list[Bill] | N
     meter = Account(request).meter()
     if meter is None:
         return None
-    frames.check_columns(ddf._meta, meter.columns)
+    columns_.check(ddf._meta, meter.columns)
     work, rule = dask.delayed(_bill, pure=False), Rule.of(request)
     return list(dask.compute(*[work(part, rule) for part in ddf.to_delayed()]))
 
@@ -177,7 +178,7 @@ def _budgets(ddf: dask_geopandas.GeoDataFrame, request: Request) -> budgets.Budg
     if column is None:
         ends, levels = np.array([request.eps]), Levels(np.array([request.eps]))
     else:
-        frames.check_columns(ddf._meta, [column])
+        columns_.check(ddf._meta, [column])
         look = dask.delayed(_column, pure=False)
         parts = ddf[[column, ddf._meta.active_geometry_name]].to_delayed()
         found = dask.compute(*[look(part, column) for part in parts])
@@ -277,7 +278,7 @@ def bring_together(ddf: Any, trajectory: str, shuffle: bool | None, name: str) -
 
 
 def _shuffled(ddf: Any, trajectory: str) -> dask_geopandas.GeoDataFrame:
-    frames.check_columns(ddf._meta, [trajectory])
+    columns_.check(ddf._meta, [trajectory])
     ddf = ddf.map_partitions(_check_kind, trajectory, _shuffled_as(ddf._meta[trajectory]), meta=ddf._meta)
     # By tasks: the other ways leave the rows of a partition in an order that differs from run to run.
     return ddf.shuffle(on=trajectory, shuffle_method="tasks")

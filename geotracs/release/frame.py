@@ -6,6 +6,7 @@ from typing import Any
 import geopandas as gpd
 import numpy as np
 
+import geotracs.geo.columns as columns_
 import geotracs.geo.tracks as frames
 import geotracs.release.blocks as blocks
 import geotracs.release.budgets as budgets
@@ -190,7 +191,7 @@ def release(
     """Return the release of a frame; see `perturb`. Whoever gives an ``account`` finishes it."""
     blocks.check_workers(workers)
     tracks = frames.read(gdf, request.trajectory, request.time, grouped=False)
-    frames.check_columns(gdf, [] if request.budget_column is None else [request.budget_column])
+    columns_.check(gdf, [] if request.budget_column is None else [request.budget_column])
     own = budgets.of_tracks(request, gdf, tracks)
     plan = plans.make(request, gdf, data=Originals.of(gdf.geometry), lengths=tracks.lengths, budgets=own)
     plan.prepare(progress)

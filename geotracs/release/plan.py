@@ -5,7 +5,6 @@
 
 import contextlib
 import functools
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -15,11 +14,10 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 
-import geotracs.core.budget as budget
 import geotracs.core.cache as cache
 import geotracs.core.methods as methods
+import geotracs.geo.columns as columns_
 import geotracs.geo.crs as crs_
-import geotracs.geo.layers as layers_
 import geotracs.geo.region as regions
 import geotracs.geo.tracks as frames
 import geotracs.release.blocks as blocks
@@ -28,22 +26,16 @@ import geotracs.release.engine as engine
 import geotracs.release.outside as outside
 import geotracs.release.pace as paces
 import geotracs.release.repeats as repeats
+import geotracs.release.setting as settings
 import geotracs.release.steps as steps
 from geotracs.core.digest import Digest
-from geotracs.core.domains import Domain
 from geotracs.core.guarantee import Guarantee
 from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
-from geotracs.geo.advise import best_method
 from geotracs.geo.originals import Originals
-from geotracs.geo.remap import prepare as prepare_remap
-from geotracs.geo.rounding import Rounding, prepare
-from geotracs.geo.units import in_working_units
+from geotracs.geo.rounding import Rounding
 from geotracs.io.progress import bar
 from geotracs.release.request import Request
-
-SAMPLE = 2000
-"""How many places are tried when they decide where TraCS-D starts."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -301,13 +293,14 @@ def make(
     """
     trajectory, time = request.trajectory, request.time
     person = None if request.repeat is None else request.person
-    frames.check_columns(gdf, [name for name in (trajectory, time, person) if name is not None])
-    kept = frames.kept_columns(gdf, request.keep, trajectory, time, request.budget_column)
+    columns_.check(gdf, [name for name in (trajectory, time, person) if name is not None])
+    kept = columns_.kept(gdf, request.keep, trajectory, time, request.budget_column)
     _check_new_columns(request.added, [*kept, gdf.active_geometry_name])
     with cache.off() if request.domain is None else contextlib.nullcontext():  # or it would tell of a fitted region
-        setting = None if request.domain is None and lengths.sum() == 0 else _setting(request, data, lengths, budgets)
+        nothing = request.domain is None and lengths.sum() == 0
+        setting = None if nothing else settings.make(request, data, lengths, budgets)
     recipe = request.recipe if setting is None else setting.recipe
-    levels = _levels(request, lengths) if budgets is None else budgets.levels.values
+    levels = settings.levels(request, lengths) if budgets is None else budgets.levels.values
     recipe.check_eps(levels)
     return Plan(
         recipe=recipe,
@@ -327,56 +320,10 @@ def make(
         reproducible=request.rng is not None,
         budgets=budgets,
         remap=None if setting is None else setting.remap,
-        layers={} if setting is None else _layers(request, setting.region),
+        layers={} if setting is None else settings.layers(request, setting.region),
         pace=paces.Pace.of(gdf, trajectory, time),
         repeat=repeats.Repeat.of(request),
     )
-
-
-def _layers(request: Request, region: regions.Region) -> dict[str, Any]:
-    """Return what recognises the public layers of a release, or holds them."""
-    known, embed = {}, bool(request.embed)
-    if region.shape is not None and not region.record["fitted"]:
-        known["domain"] = layers_.of_shape(region.shape, region.data_crs, embed)
-    if request.prior is not None:
-        known["prior"] = layers_.of_layer(request.prior, region.data_crs, weight=request.weight, embed=embed)
-    if request.remap is not None and not isinstance(request.remap, (bool, np.bool_)):
-        known["remap"] = layers_.of_layer(request.remap, region.data_crs, embed=embed)
-    if request.round_to is not None:
-        known["places"] = layers_.of_layer(request.round_to, region.data_crs, embed=embed)
-        known["places"]["centroid"] = bool(request.centroid)
-    return known
-
-
-def _setting(request: Request, data: Originals, lengths: np.ndarray, budgets: budgets_.Budgets | None) -> steps.Setting:
-    """Return the public things that a release works with: region, places and method."""
-    recipe = request.recipe
-    if budgets is None:
-        typical = budget.typical(cast(float, request.eps), request.unit, lengths)
-    else:
-        typical = budgets.levels.typical
-    region = regions.resolve(
-        request.domain,
-        data,
-        fit=request.fit,
-        crs=request.crs,
-        prior=request.prior,
-        weight=request.weight,
-        error=_error(recipe, typical),
-    )
-    rounding = None
-    if request.round_to is not None:
-        rounding = prepare(
-            request.round_to, region, data, place=request.place, join=request.join, centroid=request.centroid
-        )
-    if request.method == "auto":
-        recipe, region = best_method(region, rounding, typical, apart=request.repeat is not None)
-    recipe = in_working_crs(recipe, region, rounding, typical).settled(typical, region.chart)
-    levels = _levels(request, lengths) if budgets is None else budgets.levels.values
-    more = request.unit == "trajectory"  # not all lengths may be known
-    remap = prepare_remap(request.remap, recipe, region, rounding, levels, data, more=more)
-    asked = replace(request, rng=None, ledger=None, data=None, person=None)  # whoever knows rng knows the secrets
-    return steps.Setting(asked, recipe, region, rounding, remap)
 
 
 def _lengths(recipe: methods.Method, request: Request) -> dict[str, float]:
@@ -384,53 +331,8 @@ def _lengths(recipe: methods.Method, request: Request) -> dict[str, float]:
     return {name: getattr(request.recipe, name) for name in recipe.public_lengths}
 
 
-def _levels(request: Request, lengths: np.ndarray) -> float | np.ndarray:
-    """Return the epsilons that locations have."""
-    eps = cast(float, request.eps)  # a column has levels of its own
-    if request.unit == "location":
-        return eps
-    return np.unique(budget.even_share(eps, np.unique(lengths[lengths > 0])))
-
-
-def _error(recipe: methods.Method, eps: float) -> Callable[[Domain], float]:
-    """Return the expected error of a method on a domain, apart from where it starts."""
-    if recipe.over == "places" or recipe.public_lengths:  # it works on its places, or by a length that is given
-        return lambda domain: 0.0
-    options = {name: value for name, value in recipe.record().items() if name not in recipe.public_points}
-    plain = methods.make(recipe.name, options)
-
-    def error(domain: Domain) -> float:
-        try:
-            plain.check(domain)
-        except DomainError:  # the method itself raises this if there is nothing better
-            return math.inf
-        return methods.expected_error(plain, eps, domain)
-
-    return functools.cache(error)
-
-
 def _check_new_columns(added: Sequence[str], taken: list[str]) -> None:
     for number, name in enumerate(added):
         if name in taken:
             fix = "rename it in the layer" if number else "choose another name with `place`"
             raise InputError(f"The release would have two columns {name!r}; {fix}.")
-
-
-def in_working_crs(
-    recipe: methods.Method, region: regions.Region, rounding: Rounding | None, eps: float
-) -> methods.Method:
-    """Bring the method's public points and lengths into the working CRS; choose points that places decide."""
-    recipe = in_working_units(recipe, region.crs)
-    recipe.check(region.chart)
-    moved: dict[str, Any] = {}
-    for name in recipe.public_points:
-        value = getattr(recipe, name)
-        if value == "places":
-            if rounding is None:
-                raise InputError(f'`{name}="places"` needs places; give them with `round_to`.')
-            moved[name] = cast(methods.TracsD, recipe).best_start(rounding.places.sample(SAMPLE), eps, region.domain)
-        elif not isinstance(value, str):
-            moved[name] = tuple(region.enter(np.array([value], dtype=float))[0].tolist())
-            if not np.isfinite(moved[name]).all():
-                raise InputError(f"`{name}` must be a point that exists in the CRS of the data.")
-    return methods.make(recipe.name, {**recipe.record(), **moved}) if moved else recipe

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
+import geotracs.geo.columns as columns_
 import geotracs.geo.crs as crs_
 import geotracs.geo.tracks as frames
 import geotracs.trust.risk_people as people_
@@ -270,7 +271,7 @@ def _people(tracks: gpd.GeoDataFrame, guarantee: Guarantee, person: str | None) 
     column = guarantee.trajectory if person is None else person
     if column is None:
         raise InputError("Nothing says whose rows these are; name the column of the originals with `person`.")
-    frames.check_columns(tracks, [column])
+    columns_.check(tracks, [column])
     codes, labels = pd.factorize(tracks[column])
     if (codes < 0).any():
         raise InputError(f"{np.count_nonzero(codes < 0)} row(s) have no label in the column {column!r}; fill them in.")

@@ -13,6 +13,7 @@ import geopandas as gpd
 import numpy as np
 import pyproj
 
+import geotracs.geo.columns as columns_
 import geotracs.geo.tracks as frames
 import geotracs.io.files as files
 import geotracs.io.siblings as siblings
@@ -190,7 +191,7 @@ def _sample(source: Source, request: Request) -> gpd.GeoDataFrame:
     sample = source.frame(next(source.tables(SAMPLE)))
     frames.check(sample)
     columns = (request.trajectory, request.time, request.budget_column, request.person)
-    frames.check_columns(sample, [name for name in columns if name is not None])
+    columns_.check(sample, [name for name in columns if name is not None])
     return sample
 
 

@@ -16,7 +16,7 @@ from geotracs.core.domains import Domain
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError, quoted
 from geotracs.geo.region import Region
-from geotracs.release.plan import in_working_crs
+from geotracs.release.setting import in_working_crs
 
 NEAR = 1e-6
 """Nearer to the border than this part of the region's size a report may have been projected there."""
