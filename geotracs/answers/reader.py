@@ -116,15 +116,16 @@ class Reader:
         tracks = frames.read(frame, request.trajectory, request.time, grouped=False)
         if not len(tracks.xy):
             raise InputError("The frame holds no location.")
-        if stands == digest.PART and (guarantee.unit == "trajectory" or guarantee.column is not None):
+        if stands == digest.PART and (guarantee.unit != "location" or guarantee.column is not None):
             raise InputError(
                 "This frame is a part of a release whose locations share an epsilon, and what each of them has depends "
                 "on the others. Use the whole frame that perturb() returned."
             )
+        tracks = request.sharing.group(frame, tracks)
         own = budgets.of_tracks(request, frame, tracks)
         tracks = tracks.grouped()
         column = None if own is None else own.own(frame, tracks.present)
-        eps = budgets.of_locations(guarantee.epsilon, guarantee.unit, own, tracks, column, tracks.lengths)
+        eps = budgets.of_locations(guarantee.epsilon, guarantee.unit, own, tracks, column, tracks.unit_lengths)
         levels = np.unique(eps)
         setting = again.setting(
             guarantee, frame.crs, levels, domain=domain, round_to=round_to, prior=prior, weight=weight
@@ -391,5 +392,6 @@ def _request(guarantee: Guarantee) -> Request:
         trajectory=guarantee.trajectory,
         time=guarantee.time,
         unit=guarantee.unit,
+        person=guarantee.person,
         allocation=allocation if isinstance(allocation, str) else tuple(allocation),
     )

@@ -65,13 +65,16 @@ OPTIONS = {
     'x="..." and y="..."': "--x and --y",
     "trajectory='person'": "--trajectory person",
     "time='t'": "--time t",
+    'unit="person"': "--unit person",
+    'unit="trajectory"': "--unit trajectory",
     'input_crs="EPSG:32654" (`crs` of `files.read`)': "--input-crs EPSG:32654",
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
     "alarm", "at", "bins", "cell", "cells", "crs", "data", "domain", "draws", "eps", "fixes", "interval", "known",
     "ledger", "level", "method", "motion", "n", "network", "of", "pairs", "people", "person", "places", "prior",
-    "releases", "repeat", "round_to", "seed", "speed", "stay", "unit", "weight", "when", "within", "zones",
+    "releases", "repeat", "round_to", "seed", "speed", "stay", "time", "trajectory", "unit", "weight",
+    "when", "within", "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")

@@ -21,7 +21,7 @@ from geotracs.cli.arguments import (
     read_places,
 )
 from geotracs.cli.tables import in_json, rows_of
-from geotracs.core.budget import UNITS, check_eps
+from geotracs.core.budget import check_eps
 from geotracs.core.methods import METHODS
 from geotracs.errors import InputError
 from geotracs.geo.advise import advise
@@ -44,6 +44,7 @@ FEW = 1000
 _FIT = "How a polygon becomes a square: envelope, oriented, transport, best."
 _PRIOR = "Where locations are likely: a public file of points or areas; for tracs-c and joint."
 _REPEAT = "same: rows of a person in a cell share one report, so that averaging over a stay finds nothing more."
+_UNIT = "What eps is for: location, trajectory, person, or a person and a period: day, 1D, 1W."
 _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-filling, or weights such as 3,1,3."
 
 
@@ -69,9 +70,9 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
 @click.option("--trajectory", help="Column that says which trajectory a row belongs to.")
 @click.option("--time", help="Column that orders the rows of a trajectory.")
 @click.option(
-    "--person", help="Column that says whose row it is, for --ledger and --repeat; if not given, --trajectory."
+    "--person", help="Column that says whose row it is, for --ledger, --unit and --repeat; if not, --trajectory."
 )
-@click.option("--unit", type=click.Choice(UNITS), default="location", show_default=True, help="What eps is for.")
+@click.option("--unit", default="location", show_default=True, help=_UNIT)
 @click.option("--allocation", default="even", show_default=True, help=_ALLOCATION)
 @click.option("--repeat", type=click.Choice(["same"]), help=_REPEAT)
 @click.option("--cell", type=float, help="Side of the cells of --repeat in metres; 200 if not given.")
@@ -255,7 +256,8 @@ def compare_command(original, perturbed, by, metric, within, places, as_json, al
 @click.option("--round-to", help="Public places: a file, or grid:500 for cells of 500 metres.")
 @click.option("--trajectory", help="Column that says which trajectory a row belongs to.")
 @click.option("--time", help="Column that orders the rows of a trajectory.")
-@click.option("--unit", type=click.Choice(UNITS), default="location", show_default=True, help="What eps is for.")
+@click.option("--person", help="Column that says whose row it is, for --unit.")
+@click.option("--unit", default="location", show_default=True, help=_UNIT)
 @click.option("--outside", type=click.Choice(OUTSIDE), default="raise", show_default=True, help="Locations outside.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the methods; repeat it.")
 @click.option("--seed", type=int, help="Reproducible draws.")

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,7 +14,9 @@ import numpy as np
 from geotracs.errors import InputError, quoted
 
 LARGEST = 700.0
-UNITS = ("location", "trajectory")
+UNITS = ("location", "trajectory", "person")
+PERIODS = re.compile(r"hour|day|week|[+-]?[\d.]+ ?[A-Za-z]+")
+"""Units that are a person and a period, such as "day" or "1W"."""
 RULES = ("even", "ends", "water-filling")
 ENDS = 4.0
 """How many times more the first and the last location of a trajectory count than others."""
@@ -105,8 +108,10 @@ def per_location(eps: float, unit: str, lengths: np.ndarray) -> float | np.ndarr
 
 def check_unit(unit: Any) -> None:
     """Raise for an unknown unit."""
-    if not isinstance(unit, str) or unit not in UNITS:
-        raise InputError(f"`unit` must be one of {list(UNITS)}, got {quoted(unit)}.")
+    if not isinstance(unit, str) or not (unit in UNITS or PERIODS.fullmatch(unit)):
+        raise InputError(
+            f'`unit` must be one of {list(UNITS)}, or a period such as "day", "1D" or "1W", got {quoted(unit)}.'
+        )
 
 
 def even_share(eps: float | np.ndarray, lengths: np.ndarray) -> np.ndarray:

@@ -29,6 +29,10 @@ class Guarantee:
     and places or holds them whole, a reader builds the channel again. ``answer`` says what was computed from the
     release, in ``words`` and plain values, if the frame is not the release itself.
 
+    Where people share an epsilon over their trajectories, or over each period, ``unit`` is "person" or the period,
+    ``person`` the column that says whose row it is, ``longest`` the number of locations of what has most of them, and
+    ``periods`` the largest number of periods that a person has, if it is known.
+
     ``risk`` has the expected error of a ``report`` and of whoever has ``followed`` a person through the release, in
     metres, for people of that ``speed``: where reports have times that are near to each other. From public things only.
 
@@ -70,6 +74,8 @@ class Guarantee:
     answer: dict[str, Any] = field(default_factory=dict)
     risk: dict[str, Any] = field(default_factory=dict)
     repeat: dict[str, Any] = field(default_factory=dict)
+    person: str | None = None
+    periods: int | None = None
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
@@ -89,10 +95,9 @@ class Guarantee:
             del record["remap"]
         if not self.answer:  # a release itself
             del record["answer"]
-        if not self.risk:  # it was not computed
-            del record["risk"]
-        if not self.repeat:  # every row was drawn by itself
-            del record["repeat"]
+        for name in ("risk", "repeat", "person", "periods"):
+            if not record[name]:  # it was not computed, or is not needed
+                del record[name]
         return record
 
     @property
@@ -101,10 +106,19 @@ class Guarantee:
         return self.epsilon
 
     @property
+    def per_person(self) -> float | None:
+        """Epsilon of a person, all locations of theirs in this release together; None if nothing says it."""
+        if self.unit == "person":
+            return self.epsilon
+        return None if self.periods is None else self.epsilon * self.periods
+
+    @property
     def per_trajectory(self) -> float | None:
         """Epsilon of the longest trajectory, all its locations together; None if its length is not known."""
-        if self.unit != "location":
+        if self.unit in ("trajectory", "person"):
             return self.epsilon
+        if self.unit != "location":
+            return self.per_person
         if self.column is not None:
             return self.epsilons.get("total")
         return None if self.longest is None else self.epsilon * self.longest
@@ -140,12 +154,10 @@ class Guarantee:
 
     def _promise(self) -> str:
         if self._metric is not None:
-            whole = self.unit == "trajectory"
+            whole = self.unit != "location"
             promise = (self._metric.promise_of_trajectories if whole else self._metric.promise)(self.epsilon)
-            return f"Each {self.unit} was reported by {self.method} under metric privacy. {promise}"
-        what = "Each location" if self.unit == "location" else "Each trajectory"
-        if self.repeat:
-            what = "Each distinct cell of a person"
+            return f"{self._what} was reported by {self.method} under metric privacy. {promise}"
+        what = "Each distinct cell of a person" if self.repeat else self._what
         places = "places" if self.unit == "location" else "sequences of as many places"
         where = "of the set" if self.over == "places" else "in the region"
         if self.column is not None:
@@ -155,6 +167,19 @@ class Guarantee:
             f"no report is more than exp({_number(self.epsilon)}){_times(self.epsilon)} likelier from one than from "
             f"another of any two {places} {where}."
         )
+
+    @property
+    def _what(self) -> str:
+        """What epsilon is for."""
+        if self.unit in ("location", "trajectory", "person"):
+            return f"Each {self.unit}"
+        return f"Each {self._period} of a person"
+
+    @property
+    def _period(self) -> str:
+        days = {"1D": "day", "1d": "day", "1W": "week", "7D": "week", "1h": "hour"}
+        name = days.get(self.unit, self.unit)
+        return name if name.isalpha() else f"period of {name}"
 
     def _own_promise(self, what: str, among: str) -> str:
         row = "its row" if self.unit == "location" else "its rows"
@@ -178,6 +203,8 @@ class Guarantee:
             )
         if self.allocation != "even":
             return self._uneven()
+        if self.unit not in ("location", "trajectory"):
+            return self._of_people()
         if self.column is not None:
             if self.unit == "trajectory":
                 return "It is shared evenly over the locations of the trajectory."
@@ -193,6 +220,21 @@ class Guarantee:
             share = _number(self.epsilon / max(self.longest, 1))
             return f"Epsilon is shared evenly; each location of the longest trajectory ({count}) has {share}."
         return f"The longest trajectory ({count}) has epsilon {_number(self.epsilon * self.longest)} as a whole."
+
+    def _of_people(self) -> str:
+        """Return how the locations of a person share epsilon, and what a person has as a whole."""
+        whose = "person" if self.unit == "person" else f"person and {self._period}"
+        text = f"Epsilon is shared evenly over all locations of a {whose} (the public column {self.person!r})"
+        if self.longest is not None and self.column is None:
+            share = _number(self.epsilon / max(self.longest, 1))
+            count = f"{self.longest} location{'' if self.longest == 1 else 's'}"
+            text += f": where these are most ({count}), each has {share}"
+        if self.unit == "person":
+            return f"{text}. A person has {_number(self.epsilon)} as a whole, however many trajectories."
+        if self.periods is None:
+            return f"{text}. A person with n such periods has n times {_number(self.epsilon)} as a whole."
+        total = f"{_number(self.epsilon * self.periods)} as a whole"
+        return f"{text}. The person with most such periods ({self.periods}) has epsilon {total}."
 
     def _followed(self) -> str:
         return (
@@ -260,9 +302,10 @@ class Guarantee:
 
     def _not_protected(self) -> str:
         columns = f", the kept columns ({', '.join(self.kept)})" if self.kept else ""
+        people = "" if self.person is None else " and those of people"
         return (
-            "Not protected: time stamps, the number of locations, trajectory labels, the index and order of the rows"
-            f"{columns}. Another release of the same data adds its own epsilon."
+            f"Not protected: time stamps, the number of locations, trajectory labels{people}, the index and order of "
+            f"the rows{columns}. Another release of the same data adds its own epsilon."
         )
 
 
@@ -330,7 +373,7 @@ def caption(record: Mapping[str, Any]) -> str:
 
 RISK = ("report", "followed", "speed")
 """What is known of people who are followed."""
-OPTIONAL = ("crs", "trajectory", "time", "places", "locations", "longest", "digest", "remap")
+OPTIONAL = ("crs", "trajectory", "time", "places", "locations", "longest", "digest", "remap", "person", "periods")
 KINDS: dict[str, type] = {
     "method": str,
     "epsilon": Real,
@@ -360,5 +403,7 @@ KINDS: dict[str, type] = {
     "answer": Mapping,
     "risk": Mapping,
     "repeat": Mapping,
+    "person": Hashable,
+    "periods": Integral,
 }
 """What the values of a record are."""

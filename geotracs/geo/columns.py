@@ -15,12 +15,13 @@ def kept(
     trajectory: str | None = None,
     time: str | None = None,
     eps: str | None = None,
+    person: str | None = None,
 ) -> list[str]:
-    """Return the columns of a release: trajectory, time, that of epsilons and what ``keep`` asks for.
+    """Return the columns of a release: trajectory, time, those of epsilons and of people who share one, and ``keep``.
 
     Say which are lost, and warn of those that tell where the rows were.
     """
-    always = [name for name in (trajectory, time, eps) if name is not None]
+    always = [name for name in (trajectory, time, eps, person) if name is not None]
     others = [column for column in gdf.columns if column not in {*always, gdf.active_geometry_name}]
     asked = others if isinstance(keep, str) else list(keep or [])  # the one word that it may be is "all"
     check(gdf, asked)
@@ -35,7 +36,7 @@ def kept(
     return names
 
 
-def check(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
+def check(gdf: pd.DataFrame, names: Sequence[str]) -> None:
     """Raise for columns that do not exist, occur more than once or hold the geometries."""
     for name in names:
         if pd.api.types.is_list_like(name) and not isinstance(name, tuple):
@@ -45,5 +46,5 @@ def check(gdf: gpd.GeoDataFrame, names: Sequence[str]) -> None:
             raise InputError(f"There is no column {quoted(name)}; the columns are {[str(c) for c in gdf.columns]}.")
         if count > 1:
             raise InputError(f"There are {count} columns named {name!r}; rename all but one.")
-        if name == gdf.active_geometry_name:
+        if name == getattr(gdf, "active_geometry_name", None):
             raise InputError(f"{name!r} is the geometry column and cannot be used here.")

@@ -20,6 +20,8 @@ POINT, LINE = 0, 1
 GEOMETRY_TYPES = (
     "Point", "LineString", "LinearRing", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "Collection",
 )  # fmt: skip
+MONDAY = pd.Timestamp("1970-01-05")
+"""Where weeks are counted from."""
 SHOWN = 5
 """How many row labels an error names at most."""
 
@@ -46,6 +48,9 @@ class Tracks:
         The frame's geometries; missing and empty ones hold no location. None for points that come as coordinates.
     present : array of bool
         Which rows hold locations.
+    units : array of int, or None
+        The number of what shares an epsilon, such as a person, for each row that holds locations; None where that is
+        its trajectory, or where nothing is shared.
     """
 
     xy: np.ndarray
@@ -56,6 +61,7 @@ class Tracks:
     order: np.ndarray | None
     geometry: np.ndarray | None
     present: np.ndarray
+    units: np.ndarray | None = None
 
     def __repr__(self) -> str:
         return f"<Tracks of {len(self.xy)} locations>"
@@ -64,6 +70,16 @@ class Tracks:
     def lengths(self) -> np.ndarray:
         """Number of locations of each trajectory."""
         return np.diff(self.offsets) if self.offsets is not None else np.bincount(self.codes, self.counts).astype(int)
+
+    @property
+    def unit_codes(self) -> np.ndarray:
+        """The number of the unit of each row that holds locations."""
+        return self.codes if self.units is None else self.units
+
+    @property
+    def unit_lengths(self) -> np.ndarray:
+        """Number of locations of each unit."""
+        return self.lengths if self.units is None else np.bincount(self.units, self.counts).astype(int)
 
     @property
     def are_lines(self) -> bool:
@@ -110,7 +126,12 @@ class Tracks:
             offsets=None if self.offsets is None else np.append(self.offsets[self.offsets < locations], locations),
             geometry=None if self.geometry is None else self.geometry[:rows],
             present=present,
+            units=None if self.units is None else self.units[:few],
         )
+
+    def per_unit(self, values: np.ndarray) -> np.ndarray:
+        """Return the value of each location's unit."""
+        return self.per_location(values) if self.units is None else self.of_rows(values[self.units])
 
     def per_location(self, values: np.ndarray) -> np.ndarray:
         """Return the value of each location's trajectory."""
@@ -279,18 +300,23 @@ def _check_finite(xy: np.ndarray, counts: np.ndarray | None, index: pd.Index) ->
     )
 
 
-def _codes(gdf: gpd.GeoDataFrame, trajectory: str | None, present: np.ndarray, kind: int) -> np.ndarray:
+def _codes(gdf: pd.DataFrame, trajectory: str | None, present: np.ndarray, kind: int) -> np.ndarray:
     """Return the number of each present row's trajectory."""
     if trajectory is None:
         return np.zeros(present.sum(), dtype=np.int64) if kind == POINT else np.arange(present.sum())
+    return labels(gdf, trajectory, present, "trajectory")
+
+
+def labels(gdf: pd.DataFrame, column: str, present: np.ndarray, what: str) -> np.ndarray:
+    """Return the number of each present row's label: 0, 1, ... as they first appear."""
     try:
-        codes, _ = pd.factorize(gdf[trajectory])
+        codes, _ = pd.factorize(gdf[column])
     except TypeError:
-        raise InputError(f"The trajectory column {trajectory!r} holds lists or the like; labels are needed.") from None
+        raise InputError(f"The {what} column {column!r} holds lists or the like; labels are needed.") from None
     missing = (codes < 0) & present
     if missing.any():
         raise InputError(
-            f"{missing.sum()} row(s) have no value in the trajectory column {trajectory!r}, e.g. "
+            f"{missing.sum()} row(s) have no value in the {what} column {column!r}, e.g. "
             f"{_labels(gdf.index, missing)}; fill them in or drop them."
         )
     return codes if present.all() else pd.factorize(codes[present])[0]
@@ -326,6 +352,20 @@ def seconds(gdf: pd.DataFrame, time: str) -> np.ndarray:
         column = _parsed(column, time)
         column = column - pd.Timestamp(0, tz=column.dt.tz)
     return column.dt.total_seconds().to_numpy()
+
+
+def clock(gdf: pd.DataFrame, time: str) -> np.ndarray:
+    """Return the time column in seconds: numbers and durations as they are, and dates from a Monday on.
+
+    Dates count by the clock on the wall, so that a day begins at midnight where the times are from.
+    """
+    numbers, column = times(gdf, time), gdf[time]
+    if pd.api.types.is_numeric_dtype(column):
+        return numbers.astype(np.float64)
+    if pd.api.types.is_timedelta64_dtype(column):
+        return column.dt.total_seconds().to_numpy()
+    wall = _parsed(column, time).dt.tz_localize(None)
+    return (wall - MONDAY).dt.total_seconds().to_numpy()
 
 
 def _parsed(column: pd.Series, time: str) -> pd.Series:

@@ -25,7 +25,10 @@ def check(ledger: Any, data: Any, person: Any, trajectory: Any, *, repeat: bool 
         if data is not None:
             raise InputError("`data` is for a ledger; give it with `ledger`.")
         if person is not None and not repeat:
-            raise InputError('`person` is for a ledger; give it with `ledger`, or with repeat="same".')
+            raise InputError(
+                '`person` is for a ledger, for unit="person" or a period, and for repeat="same"; give it with one of '
+                "these."
+            )
         return
     if isinstance(ledger, type) or not isinstance(ledger, Accounts):
         raise InputError(f"`ledger` must be a geotracs.Ledger, got {type(ledger).__name__}.")

@@ -68,7 +68,7 @@ class Setting:
         if record is None or not record.get("kept"):
             return None
         given = True if self.remap_layer is None else self.remap_layer
-        more = self.guarantee.unit == "trajectory"
+        more = self.guarantee.unit != "location"
         nobody = Originals.nobody(self.region.data_crs)
         return remaps.prepare(given, self.recipe, self.region, self.rounding, levels, nobody, more=more)
 

@@ -51,18 +51,18 @@ class Budgets:
         own : array, or None
             What `Budgets.own` returned.
         lengths : array of int
-            How many locations each trajectory has in the whole release.
+            How many locations each unit, such as a trajectory, has in the whole release.
         earlier : array of int, optional
             How many of them came before these.
         """
         eps = np.full(len(tracks.xy), self.largest) if own is None else tracks.of_rows(own)
-        if self.unit == "trajectory":
+        if self.unit != "location":
             if own is not None:
-                check_alike(int(np.count_nonzero(_differing(tracks, own))), cast(str, self.column))
+                check_alike(int(np.count_nonzero(_differing(tracks, own))), cast(str, self.column), self.unit)
             position = _positions(tracks)
             if earlier is not None:
                 position = position + tracks.per_location(earlier)
-            eps = self.allocation.share(eps, position, tracks.per_location(lengths))
+            eps = self.allocation.share(eps, position, tracks.per_unit(lengths))
         return self.levels(eps)
 
     def to_record(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def of_locations(
     """
     if budgets is not None:
         return budgets.epsilons(tracks, own, lengths, earlier)
-    return eps if unit == "location" else tracks.per_location(budget.even_share(eps, lengths))
+    return eps if unit == "location" else tracks.per_unit(budget.even_share(eps, lengths))
 
 
 def differ(request: Request) -> bool:
@@ -102,13 +102,13 @@ def of_tracks(request: Request, table: pd.DataFrame, tracks: frames.Tracks) -> B
     if not differ(request):
         return None
     if not isinstance(request.eps, str):
-        return of_lengths(request, np.array([request.eps]), tracks.lengths)
+        return of_lengths(request, np.array([request.eps]), tracks.unit_lengths)
     own = checked(table[request.eps], tracks.present, request.eps)
     if request.unit == "location":
         each = own if tracks.counts is None else own * tracks.counts
         return of_levels(request, own, Levels.of(own), float(np.bincount(tracks.codes, each).max(initial=0)))
-    check_alike(int(np.count_nonzero(_differing(tracks, own))), request.eps)
-    return of_lengths(request, _first(tracks, own), tracks.lengths)
+    check_alike(int(np.count_nonzero(_differing(tracks, own))), request.eps, request.unit)
+    return of_lengths(request, _first(tracks, own), tracks.unit_lengths)
 
 
 def of_lengths(request: Request, eps: np.ndarray, lengths: np.ndarray) -> Budgets:
@@ -173,25 +173,26 @@ def raise_for(counts: np.ndarray, column: str) -> None:
     )
 
 
-def check_alike(several: int, column: str) -> None:
-    """Raise if trajectories have several epsilons that should have one each."""
+def check_alike(several: int, column: str, unit: str = "trajectory") -> None:
+    """Raise if trajectories, or other units, have several epsilons that should have one each."""
     if several:
+        whose = {"trajectory": "trajectories", "person": "people"}.get(unit, "people and periods")
         raise InputError(
-            f"{several:,} trajectories have several values in the epsilon column {column!r}; unit='trajectory' needs "
+            f"{several:,} {whose} have several values in the epsilon column {column!r}; unit={unit!r} needs "
             "one for each. Make them alike, e.g. the smallest of each, or use unit='location' for one per row."
         )
 
 
 def _first(tracks: frames.Tracks, own: np.ndarray) -> np.ndarray:
-    """Return the value of the first row of each trajectory."""
-    return own[np.unique(tracks.codes, return_index=True)[1]]
+    """Return the value of the first row of each unit, such as a trajectory."""
+    return own[np.unique(tracks.unit_codes, return_index=True)[1]]
 
 
 def _differing(tracks: frames.Tracks, own: np.ndarray) -> np.ndarray:
-    """Return for each trajectory whether its rows have several values."""
+    """Return for each unit whether its rows have several values."""
     if not len(own):
         return np.zeros(0, dtype=bool)
-    return np.bincount(tracks.codes, own != _first(tracks, own)[tracks.codes]) > 0
+    return np.bincount(tracks.unit_codes, own != _first(tracks, own)[tracks.unit_codes]) > 0
 
 
 def _positions(tracks: frames.Tracks) -> np.ndarray:

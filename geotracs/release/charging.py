@@ -16,6 +16,7 @@ import geotracs.geo.columns as columns_
 import geotracs.geo.tracks as frames
 from geotracs.core.budget import billionths
 from geotracs.errors import InputError
+from geotracs.geo.sharing import Unit
 from geotracs.release.accounts import Accounts
 from geotracs.release.people import distinct, text
 from geotracs.release.plan import Plan
@@ -51,7 +52,7 @@ class Bill:
 class Rule:
     """What of a request decides who is charged how much: the unit, epsilon or its column, and the columns."""
 
-    unit: str
+    sharing: Unit
     eps: float | str
     person: str | None
     trajectory: str | None
@@ -60,14 +61,15 @@ class Rule:
     @classmethod
     def of(cls, request: Request) -> "Rule":
         """Return the rule of a request."""
-        return cls(request.unit, request.eps, request.person, request.trajectory, request.time)
+        return cls(request.sharing, request.eps, request.person, request.trajectory, request.time)
 
 
 class Meter:
     """Counts what the rows of a release cost each person, however they are cut into pieces.
 
     A person is charged what composition says: for ``unit="location"`` the sum over all locations, for
-    ``unit="trajectory"`` the epsilon of each trajectory in which the person has a row. `charges` is the rule.
+    ``unit="trajectory"`` the epsilon of each trajectory in which the person has a row, for ``unit="person"`` epsilon
+    once, and for periods that of each period in which the person has a row. `charges` is the rule.
 
     Examples
     --------
@@ -80,12 +82,13 @@ class Meter:
     """
 
     def __init__(self, rule: Rule) -> None:
-        self._unit, self._trajectory = rule.unit, rule.trajectory
+        self._sharing, self._trajectory = rule.sharing, rule.trajectory
         self._person = rule.trajectory if rule.person is None else rule.person
         self._column = rule.eps if isinstance(rule.eps, str) else None
         self._eps = 0 if isinstance(rule.eps, str) else billionths(rule.eps)
         self._people: dict[str, int] = {}
         self._tracks: dict[str, int] = {}
+        self._periods: dict[str, int] = {}
         self._rows = 0
         self._due: dict[tuple[int, int], int] = {}
         self._hashes = {name: hashlib.sha256() for name in ("present", "xy", "people", "tracks", "n", "t", "eps")}
@@ -93,7 +96,7 @@ class Meter:
     @property
     def columns(self) -> list[str]:
         """The columns that are needed, besides the locations and their times."""
-        named = (self._trajectory, self._person, self._column)
+        named = (self._trajectory, self._person, self._column, *self._sharing.columns)
         return list(dict.fromkeys(name for name in named if name is not None))
 
     def add(self, table: pd.DataFrame, tracks: frames.Tracks) -> None:
@@ -106,9 +109,13 @@ class Meter:
         counts = np.ones(len(rows), dtype=np.int64) if tracks.counts is None else tracks.counts
         eps = np.full(len(rows), self._eps) if self._column is None else _epsilons(rows[self._column])
         self._rows += len(rows)
-        for (person, once), amount in charges(self._unit, people, own, eps, counts).items():
-            before = self._due.get((person, once), 0)
-            self._due[person, once] = before + amount if once < 0 else max(before, amount)
+        once = own if self._sharing.by_trajectory else np.zeros(len(rows), dtype=np.int64)
+        if self._sharing.period is not None:
+            numbers = pd.Series(self._sharing.numbers(rows))
+            once = _numbers(numbers, self._periods, str(self._sharing.time), exact)
+        for (person, thing), amount in charges(self._sharing.name, people, once, eps, counts).items():
+            before = self._due.get((person, thing), 0)
+            self._due[person, thing] = before + amount if thing < 0 else max(before, amount)
         times = np.empty(0) if tracks.times is None else tracks.times
         parts = (tracks.present, np.ascontiguousarray(tracks.xy), people, own, counts, times, eps)
         for digest, part in zip(self._hashes.values(), parts, strict=True):
@@ -125,7 +132,7 @@ class Meter:
 
 
 def charges(
-    unit: str, people: np.ndarray, tracks: np.ndarray, eps: np.ndarray, counts: np.ndarray
+    unit: str, people: np.ndarray, things: np.ndarray, eps: np.ndarray, counts: np.ndarray
 ) -> dict[tuple[int, int], int]:
     """Return what rows cost, in billionths: by person and, where epsilon is spent once for something, by that.
 
@@ -134,8 +141,8 @@ def charges(
 
     Parameters
     ----------
-    people, tracks : array of int
-        The person and the trajectory of each row.
+    people, things : array of int
+        The person of each row, and the number of what epsilon is spent on: of its trajectory, or of its period.
     eps, counts : array of int
         The epsilon of each row in billionths, and how many locations it holds.
 
@@ -147,7 +154,7 @@ def charges(
     >>> charges("trajectory", *rows)
     {(0, 5): 2, (1, 6): 2}
     """
-    table = pd.DataFrame({"person": people, "once": tracks, "eps": eps, "n": counts})
+    table = pd.DataFrame({"person": people, "once": things, "eps": eps, "n": counts})
     due: dict[tuple[int, int], int] = {}
     if unit == "location":
         for person, amount, n in table.groupby(["person", "eps"], as_index=False)["n"].sum().to_numpy().tolist():

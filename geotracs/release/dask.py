@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import dask
@@ -50,8 +50,9 @@ def perturb(
         As for `geotracs.perturb`.
     shuffle : bool, optional
         For a method that looks along a trajectory and for ``unit="trajectory"``, each trajectory must be in one
-        partition. True brings them together by the ``trajectory`` column, which sends the original rows between
-        workers. False says that they are together already, which is checked at once: the column is read for it.
+        partition, and each person for a unit of people. True brings them together by that column, which sends the
+        original rows between workers. False says that they are together already, which is checked at once: the column
+        is read for it.
     **arguments
         The other arguments of `geotracs.perturb`. A ``domain`` is required. ``workers`` and ``progress`` are dask's.
 
@@ -98,16 +99,23 @@ def release(
     some = some_rows(ddf) if some is None else some
     own = _budgets(ddf, request)
     plan = plans.make(request, some, data=_originals(ddf, some), lengths=np.array([1]), budgets=own)
-    trajectory, together = request.trajectory, plan.recipe.sequential or request.unit == "trajectory"
+    if request.sharing.shares:  # nobody knows how many locations share an epsilon, and so how far off a report is
+        plan = replace(plan, pace=None)
+    together, column = plan.recipe.sequential or request.sharing.shares, _together(request)
     # Lines are whole by themselves, and points without a trajectory raise when they are read.
-    if together and trajectory is not None and trajectory != whole:
-        ddf = bring_together(ddf, trajectory, shuffle, plan.recipe.name)
+    if together and column is not None and column != whole:
+        ddf = bring_together(ddf, column, shuffle, plan.recipe.name)
     account = Account(request, "partitions")
     bills = _bills(ddf, request)
     key = account.key(plan, None if bills is None else sum(bills, start=Bill()))
     account.finish()  # the frame is one release from now on, whenever it is computed
     charged = None if bills is None else Charged(Rule.of(request), [bill.digest for bill in bills])
     return _released(ddf, plan, key, together, charged)
+
+
+def _together(request: Request) -> str | None:
+    """Return the column whose rows must be in one partition: of trajectories, or of people who share an epsilon."""
+    return request.trajectory if request.sharing.by_trajectory else request.sharing.column
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,7 +193,7 @@ def _budgets(ddf: dask_geopandas.GeoDataFrame, request: Request) -> budgets.Budg
         budgets.raise_for(sum(counts for counts, _, _ in found), column)
         ends = np.concatenate([own for _, own, _ in found])
         levels = sum((own for _, _, own in found), start=Levels(np.empty(0)))
-    if request.unit == "trajectory":  # whose lengths are not known, and so all levels are rounded down
+    if request.sharing.shares:  # whose lengths are not known, and so all levels are rounded down
         levels = Levels(np.unique(round_down(levels.values, STEPS[0])), STEPS[0])
     return budgets.of_levels(request, ends, levels)
 
@@ -222,7 +230,7 @@ def _check_request(request: Request) -> None:
             "`domain` must be given for a dask frame: fitting it would need all private locations. Give a public "
             "region, e.g. domain=(xmin, ymin, xmax, ymax)."
         )
-    if request.unit == "trajectory" and (request.method == "auto" or request.fit == "best"):
+    if request.sharing.shares and (request.method == "auto" or request.fit == "best"):
         raise InputError(
             'method="auto" and fit="best" depend on how long trajectories are if they share epsilon, which is not '
             "known of a dask frame; choose a method and a fit, e.g. with geotracs.advise."
@@ -353,12 +361,14 @@ def _partition(
     if charged is not None:
         charged.check(part, number)
     tracks = plan.read(part)
-    if together and plan.trajectory is None and len(tracks.xy) and not tracks.are_lines:
+    one_trajectory = plan.trajectory is None and (plan.recipe.sequential or plan.sharing.by_trajectory)
+    if together and one_trajectory and len(tracks.xy) and not tracks.are_lines:
         raise InputError(
             "Without a trajectory column all points are one trajectory, which partitions cut; give `trajectory`."
         )
     own = plan.own(part, tracks)
-    contents = [tracks.xy, tracks.codes, *(values for values in (tracks.counts, own) if values is not None)]
+    others = [values for values in (tracks.counts, tracks.units, own) if values is not None]
+    contents = [tracks.xy, tracks.codes, *others]
     # A report that is repeated depends on the person and the cell, whichever partition a row is in.
     own_key = key if plan.repeat is not None else key.part(number, *contents)
     private = plan.apply(part, tracks, own_key, workers=1)

@@ -98,10 +98,13 @@ def perturb(
         Column that says which trajectory a row belongs to, and column that orders its rows. Without ``trajectory``
         all points are one trajectory, and each line is one. Rows with equal times stay in row order.
     person : str, optional
-        Column that says whose row it is, for ``ledger`` and ``repeat``; by default each label of ``trajectory`` is a
-        person.
-    unit : {"location", "trajectory"}
-        Whether ``eps`` is for each location, or shared over the locations of each trajectory.
+        Column that says whose row it is, for ``ledger``, ``repeat`` and a ``unit`` of people; by default each label
+        of ``trajectory`` is a person.
+    unit : {"location", "trajectory", "person"}, or a period such as "day", "1D" or "1W"
+        Whether ``eps`` is for each location, or shared over the locations of each trajectory, of each person with all
+        trajectories of theirs, or of each person and period: days by the clock of ``time``, weeks from Monday on. In
+        the last two cases the column of people is a part of the release, since a reader needs it: use numbers, not
+        names.
     allocation : {"even", "ends", "water-filling"} or sequence of float
         How the locations of a trajectory share its epsilon, with ``unit="trajectory"``: all alike; with four times as
         much for the first and the last one ("ends"); with the smallest mean error where these two count four times
@@ -190,20 +193,20 @@ def release(
 ) -> gpd.GeoDataFrame:
     """Return the release of a frame; see `perturb`. Whoever gives an ``account`` finishes it."""
     blocks.check_workers(workers)
-    tracks = frames.read(gdf, request.trajectory, request.time, grouped=False)
+    tracks = request.sharing.group(gdf, frames.read(gdf, request.trajectory, request.time, grouped=False))
     columns_.check(gdf, [] if request.budget_column is None else [request.budget_column])
     own = budgets.of_tracks(request, gdf, tracks)
-    plan = plans.make(request, gdf, data=Originals.of(gdf.geometry), lengths=tracks.lengths, budgets=own)
+    plan = plans.make(request, gdf, data=Originals.of(gdf.geometry), lengths=tracks.unit_lengths, budgets=own)
     plan.prepare(progress)
     opened = account or Account(request)
     key = opened.key(plan, opened.bill_of(gdf, tracks))
-    longest = int(tracks.lengths.max(initial=0))
+    longest, periods = int(tracks.unit_lengths.max(initial=0)), request.sharing.periods(gdf, tracks)
     tracks = tracks.grouped() if plan.recipe.sequential else tracks
     with opened.or_withdraw():
         each: dict[str, Any] = {"own": plan.own(gdf, tracks), "whose": plan.whose(gdf, tracks, key)}
         xy, added, _ = plan.reports(tracks, key, **each, progress=progress, workers=workers)
         private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
-    private.attrs = {"tracs": plan.guarantee(len(xy), longest, Digest.of(xy)).to_attrs()}
+    private.attrs = {"tracs": plan.guarantee(len(xy), longest, Digest.of(xy), periods).to_attrs()}
     if account is None:
         opened.finish()
     return private

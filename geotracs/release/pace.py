@@ -19,6 +19,7 @@ from geotracs.core.methods import Channel
 from geotracs.core.randomness import public_stream
 from geotracs.errors import PrivacyWarning, warn
 from geotracs.geo.region import Region
+from geotracs.geo.sharing import Unit
 
 ROWS = 10_000
 """The first rows tell: as many as are read of a file at first."""
@@ -37,15 +38,19 @@ class Pace:
     gaps : array
         Seconds between each row and its neighbours in its trajectory, on average; rows without one are left out.
     counts : array
-        How many rows the trajectory of each has.
+        How many rows the trajectory of each has, or what else shares an epsilon.
     """
 
     gaps: np.ndarray
     counts: np.ndarray
 
     @classmethod
-    def of(cls, frame: gpd.GeoDataFrame, trajectory: str | None, time: str | None) -> "Pace | None":
+    def of(
+        cls, frame: gpd.GeoDataFrame, trajectory: str | None, time: str | None, sharing: Unit | None = None
+    ) -> "Pace | None":
         """Return the pace of the first rows; None without times, for lines, and where no row follows another.
+
+        People whose locations share an epsilon are followed over all of their trajectories.
 
         Examples
         --------
@@ -60,7 +65,13 @@ class Pace:
         if not len(some) or not (some.geom_type == "Point").all():
             return None
         seconds = frames.seconds(some, time)
-        codes = np.zeros(len(some), dtype=np.int64) if trajectory is None else pd.factorize(some[trajectory])[0]
+        by_trajectory = sharing is None or sharing.by_trajectory
+        column = trajectory if by_trajectory or sharing is None else sharing.column
+        codes = np.zeros(len(some), dtype=np.int64) if column is None else pd.factorize(some[column])[0]
+        units = codes
+        if sharing is not None and not by_trajectory:
+            everyone = np.ones(len(some), dtype=bool)
+            units = sharing.codes(some, everyone)
         order = np.lexsort((seconds, codes))
         seconds, codes = seconds[order], codes[order]
         between = np.where(np.diff(codes) == 0, np.diff(seconds), np.nan)
@@ -68,8 +79,8 @@ class Pace:
         alone = np.isnan(both).all(axis=1)
         if alone.all():
             return None
-        _, which, lengths = np.unique(codes, return_inverse=True, return_counts=True)
-        return cls(np.nanmean(both[~alone], axis=1), lengths[which][~alone])
+        lengths = np.bincount(units)[units][order]
+        return cls(np.nanmean(both[~alone], axis=1), lengths[~alone])
 
     def is_sparse(self, region: Region) -> bool:
         """Whether people may get through all of a region from report to report, so that nobody can be followed."""

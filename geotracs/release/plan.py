@@ -34,6 +34,7 @@ from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
 from geotracs.geo.originals import Originals
 from geotracs.geo.rounding import Rounding
+from geotracs.geo.sharing import Unit
 from geotracs.io.progress import bar
 from geotracs.release.request import Request
 
@@ -46,6 +47,8 @@ class Plan:
     ----------
     recipe : Method
         In the working CRS.
+    sharing : Unit
+        What epsilon is for.
     region : Region, or None
         None when there is no location and none was given.
     after : tuple of Step
@@ -68,7 +71,7 @@ class Plan:
 
     recipe: methods.Method
     eps: float
-    unit: str
+    sharing: Unit
     region: regions.Region | None
     rounding: Rounding | None
     after: tuple[steps.Step, ...]
@@ -86,12 +89,18 @@ class Plan:
     pace: paces.Pace | None = None
     repeat: repeats.Repeat | None = None
 
+    @property
+    def unit(self) -> str:
+        """The name of what epsilon is for."""
+        return self.sharing.name
+
     def __repr__(self) -> str:
         return f"<Plan of {self.recipe.name}, epsilon {self.eps:g} per {self.unit}>"
 
     def read(self, gdf: gpd.GeoDataFrame) -> frames.Tracks:
         """Return the locations of a frame in the order in which they are processed."""
-        return frames.read(gdf, self.trajectory, self.time, grouped=self.recipe.sequential)
+        tracks = frames.read(gdf, self.trajectory, self.time, grouped=self.recipe.sequential)
+        return self.sharing.group(gdf, tracks)
 
     def cut(self, tracks: frames.Tracks, first: int = 0, continues: bool = False) -> list[blocks.Block]:
         """Cut the locations into the blocks that have a random stream each; see `engine.cut`."""
@@ -136,7 +145,7 @@ class Plan:
         parts : list of Block, optional
             The blocks of the piece; by default these are all locations.
         lengths : array of int, optional
-            How many locations each trajectory has in the whole release; by default as many as here.
+            How many locations each unit has in the whole release; by default as many as here.
         own : array, optional
             What `Plan.own` returned.
         whose : Whose, optional
@@ -150,7 +159,7 @@ class Plan:
             raise InputError(
                 "`join` is for points; a line holds many locations in a row, each with a place of its own."
             )
-        xy, lengths = tracks.xy, tracks.lengths if lengths is None else lengths
+        xy, lengths = tracks.xy, tracks.unit_lengths if lengths is None else lengths
         eps = budgets_.of_locations(self.eps, self.unit, self.budgets, tracks, own, lengths, earlier)
         offsets = tracks.offsets if self.recipe.sequential else None
         parts = self.cut(tracks) if parts is None else parts
@@ -177,9 +186,12 @@ class Plan:
                 added = self.rounding.attributes(tracks.in_frame_order(which))
         return xy, added, last
 
-    def guarantee(self, locations: int | None, longest: int | None, digest: Digest | None = None) -> Guarantee:
-        """Return what the release promises; None where the number of locations is not known."""
-        columns, region = (self.trajectory, self.time), self.region
+    def guarantee(
+        self, locations: int | None, longest: int | None, digest: Digest | None = None, periods: int | None = None
+    ) -> Guarantee:
+        """Return what the release promises; None where numbers are not known, such as that of the locations."""
+        person = None if self.sharing.by_trajectory else self.sharing.column
+        columns, region = (self.trajectory, self.time, person), self.region
         crs = None if region is None else crs_.label(region.data_crs)
         given = replace(self.recipe, **{name: self.options[name] for name in self.recipe.public_lengths})
         return Guarantee(
@@ -213,6 +225,8 @@ class Plan:
             layers=self.layers,
             risk=self.risk,
             repeat={} if self.repeat is None else self.repeat.to_record(),
+            person=person,
+            periods=periods,
         )
 
     @functools.cached_property
@@ -287,14 +301,15 @@ def make(
     data : Originals
         The CRS of the locations, and what may be asked about them to warn of what was derived from them.
     lengths : array of int
-        How many locations each trajectory has, as far as it is known.
+        How many locations each unit, such as a trajectory, has, as far as it is known.
     budgets : Budgets, optional
         The epsilons of locations, if they are not all the same or shared evenly.
     """
     trajectory, time = request.trajectory, request.time
-    person = None if request.repeat is None else request.person
-    columns_.check(gdf, [name for name in (trajectory, time, person) if name is not None])
-    kept = columns_.kept(gdf, request.keep, trajectory, time, request.budget_column)
+    person = None if request.sharing.by_trajectory else request.sharing.column
+    named = (trajectory, time, person, None if request.repeat is None else request.person)
+    columns_.check(gdf, [name for name in dict.fromkeys(named) if name is not None])
+    kept = columns_.kept(gdf, request.keep, trajectory, time, request.budget_column, person)
     _check_new_columns(request.added, [*kept, gdf.active_geometry_name])
     with cache.off() if request.domain is None else contextlib.nullcontext():  # or it would tell of a fitted region
         nothing = request.domain is None and lengths.sum() == 0
@@ -305,7 +320,7 @@ def make(
     return Plan(
         recipe=recipe,
         eps=cast(float, request.eps) if budgets is None else budgets.largest,
-        unit=request.unit,
+        sharing=request.sharing,
         region=None if setting is None else setting.region,
         rounding=None if setting is None else setting.rounding,
         after=() if setting is None else steps.after_the_draw(setting),
@@ -321,7 +336,7 @@ def make(
         budgets=budgets,
         remap=None if setting is None else setting.remap,
         layers={} if setting is None else settings.layers(request, setting.region),
-        pace=paces.Pace.of(gdf, trajectory, time),
+        pace=paces.Pace.of(gdf, trajectory, time, request.sharing),
         repeat=repeats.Repeat.of(request),
     )
 

@@ -20,6 +20,7 @@ import geotracs.release.accounts as accounts
 import geotracs.release.repeats as repeats
 from geotracs.core.notions import PURE
 from geotracs.errors import InputError, quoted
+from geotracs.geo.sharing import Unit
 
 OUTSIDE = ("raise", "clip")
 AUTO = "joint"
@@ -87,7 +88,7 @@ class Request:
         eps = str(self.eps) if isinstance(self.eps, str) else budget.check_eps(self.eps)  # a column, or a number
         self._become(eps=eps, options=options)
         self._become(keep=_checked_keep(self.keep), join=_checked_join(self.join))
-        budget.check_unit(self.unit)
+        _ = self.sharing
         if not self.shared.even and self.unit != "trajectory":
             raise InputError('`allocation` shares the epsilon of a trajectory; give it with unit="trajectory".')
         self._check_method()
@@ -107,6 +108,11 @@ class Request:
     def __repr__(self) -> str:
         eps = f"of column {self.eps!r}" if isinstance(self.eps, str) else f"{self.eps:g}"
         return f"<Request for {self.method}, epsilon {eps} per {self.unit}>"
+
+    @cached_property
+    def sharing(self) -> Unit:
+        """What epsilon is for."""
+        return Unit.of(self.unit, person=self.person, trajectory=self.trajectory, time=self.time)
 
     @cached_property
     def shared(self) -> budget.Allocation:
@@ -156,7 +162,8 @@ class Request:
             raise InputError(f"The release would have two columns {self.place!r}; choose another name with `place`.")
 
     def _check_ledger(self) -> None:
-        accounts.check(self.ledger, self.data, self.person, self.trajectory, repeat=self.repeat is not None)
+        person = self.person if self.ledger is not None or self.sharing.by_trajectory else None
+        accounts.check(self.ledger, self.data, person, self.trajectory, repeat=self.repeat is not None)
         if self.ledger is not None and self.recipe.privacy["kind"] != PURE:
             raise InputError(
                 f"A ledger adds up epsilons of local differential privacy; that of {self.method} is for locations "

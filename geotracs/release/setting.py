@@ -52,9 +52,10 @@ def make(request: Request, data: Originals, lengths: np.ndarray, budgets: budget
         recipe, region = best_method(region, rounding, typical, apart=request.repeat is not None)
     recipe = in_working_crs(recipe, region, rounding, typical).settled(typical, region.chart)
     epsilons = levels(request, lengths) if budgets is None else budgets.levels.values
-    more = request.unit == "trajectory"  # not all lengths may be known
+    more = request.sharing.shares  # not all lengths may be known
     remap = prepare_remap(request.remap, recipe, region, rounding, epsilons, data, more=more)
-    asked = replace(request, rng=None, ledger=None, data=None, person=None)  # whoever knows rng knows the secrets
+    person = None if request.sharing.by_trajectory else request.person
+    asked = replace(request, rng=None, ledger=None, data=None, person=person)  # whoever knows rng knows the secrets
     return steps.Setting(asked, recipe, region, rounding, remap)
 
 

@@ -436,7 +436,7 @@ def test_locations_on_the_border_are_inside(tracks):
         ({"method": None}, "`method` must be one of"),
         ({"colour": 1}, "tracs-c has no option 'colour'"),
         ({"outside": "keep"}, "`outside` must be one of"),
-        ({"unit": "day"}, "`unit` must be one of"),
+        ({"unit": "people"}, "`unit` must be one of"),
         ({"fit": "tight"}, "`fit` must be one of"),
         ({"keep": "speed"}, r"use keep=\['speed'\]"),
         ({"keep": ["nope"]}, "There is no column 'nope'"),

@@ -62,6 +62,8 @@ class TestWhatIsCharged:
             ({"trajectory": "trip", "person": "person"}, (10, 6)),
             ({"unit": "trajectory"}, (2, 2)),
             ({"unit": "trajectory", "trajectory": "trip", "person": "person"}, (4, 2)),
+            ({"unit": "person", "trajectory": "trip", "person": "person"}, (2, 2)),
+            ({"unit": "2s", "trajectory": "trip", "person": "person"}, (6, 4)),
             ({"eps": "eps"}, (5, 3)),
             ({"eps": "eps", "unit": "trajectory"}, (1, 1)),
             ({"method": "tracs-d"}, (10, 6)),

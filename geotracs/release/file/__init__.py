@@ -105,8 +105,9 @@ def perturb_file(
 
     Notes
     -----
-    ``unit="trajectory"`` and a column of epsilons read the file twice, first to count, and so does a CSV file, to see
-    what its columns hold. An uneven ``allocation`` needs the rows of a trajectory together and by time, or ``sort``.
+    A ``unit`` that shares epsilon and a column of epsilons read the file twice, first to count, and so does a CSV file,
+    to see what its columns hold. An uneven ``allocation`` needs the rows of a trajectory together and by time, or
+    ``sort``.
     "ngram" and "atp" keep whole trajectories in memory; "tracs-d" only the last report of one.
 
     Examples
@@ -207,8 +208,8 @@ def _stream(
     request = account.request
     sample = _sample(source, request)
     data = _originals(source, sample, request.domain, rows)
-    survey = Survey.of(source, request, rows, progress) if request.unit == "trajectory" or differ(request) else None
-    counted = survey.lengths if survey is not None and request.unit == "trajectory" else None
+    survey = Survey.of(source, request, rows, progress) if request.sharing.shares or differ(request) else None
+    counted = survey.lengths if survey is not None and request.sharing.shares else None
     plan = plans.make(
         request,
         sample,

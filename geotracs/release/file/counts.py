@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 
-def keys(labels: pd.Series) -> np.ndarray:
-    """Return a 64-bit number for each label, the same for equal ones.
+def keys(labels: pd.Series | pd.DataFrame) -> np.ndarray:
+    """Return a 64-bit number for each label, or row of labels, the same for equal ones.
 
     Two of a hundred million labels share one with probability 3e-4. Then both count as one longer trajectory: less of
     epsilon is spent on each, never more.

@@ -18,6 +18,7 @@ from geotracs.core.digest import Digest
 from geotracs.core.guarantee import Guarantee
 from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
+from geotracs.geo.sharing import Unit
 from geotracs.io.streams import Layout, Source, Summary
 from geotracs.io.troubles import told
 from geotracs.release.charging import Account, Meter
@@ -37,7 +38,7 @@ class Release:
     lines : bool
         Whether the file holds lines, which get no column that says a place.
     counted : Counts, or None
-        How many locations each trajectory has, if they share epsilon.
+        How many locations each unit has, if they share epsilon.
     advance : callable
         Told how many rows are done.
     account : Account
@@ -61,6 +62,7 @@ class Release:
         self._account, self._meter = account, account.meter()
         self._person = None if plan.repeat is None else plan.repeat.person
         self._seen, self._longest = Counts(), 0
+        self._units, self._periods = Counts(), Counts()  # locations of people, and periods of each
         # Whether the order of the rows of a trajectory matters, and the key of the last one that was seen.
         self._along = plan.recipe.sequential or not (plan.budgets is None or plan.budgets.allocation.even)
         self._last: np.uint64 | None = None
@@ -73,7 +75,7 @@ class Release:
 
     def tables(self) -> Generator[pa.Table]:
         """Return the release, a table at a time."""
-        columns = [*self.layout.schema.names, self._plan.trajectory, self._plan.time]
+        columns = [*self.layout.schema.names, self._plan.trajectory, self._plan.time, *self._plan.sharing.columns]
         columns += [] if self._meter is None else self._meter.columns
         columns += [] if self._person is None else [self._person]
         waiting, enough = None, 0
@@ -94,16 +96,23 @@ class Release:
             yield self._perturbed(waiting.slice(0, rows), tracks.head(done, rows), parts, continues)
             waiting, enough = waiting.slice(rows), 0
         own = self._kind == "LineString" and self._plan.trajectory is None  # lines that are a trajectory each
-        if self._counted is not None and not own and not self._counted.equals(self._seen):
+        seen = self._seen if self._plan.sharing.by_trajectory else self._units
+        if self._counted is not None and not own and not self._counted.equals(seen):
             raise InputError(
-                "The file changed while it was read: trajectories are not as long as they were. Try again."
+                f"The file changed while it was read: not every {self._plan.unit} has as many locations as it had. Try "
+                "again."
             )
         self._account.check_same(self._meter)
 
     def guarantee(self) -> Guarantee:
         """Return what was promised."""
-        longest = max(self._longest, int(self._seen.all().max(initial=0)))
-        return self._plan.guarantee(self._locations, longest, self._digest)
+        if self._plan.sharing.by_trajectory:
+            longest = max(self._longest, int(self._seen.all().max(initial=0)))
+            return self._plan.guarantee(self._locations, longest, self._digest)
+        longest, periods = int(self._units.all().max(initial=0)), None
+        if self._plan.sharing.period is not None:
+            periods = int(self._periods.all().max(initial=0))
+        return self._plan.guarantee(self._locations, longest, self._digest, periods)
 
     def summary(self) -> Summary:
         """Return what is known by now."""
@@ -133,7 +142,7 @@ class Release:
 
     def _read(self, table: pa.Table) -> frames.Tracks:
         plan = self._plan
-        tracks = read(self._source, table, plan.trajectory, plan.time, first=self._rows)
+        tracks = read(self._source, table, plan.trajectory, plan.time, plan.sharing, first=self._rows)
         if len(tracks.xy):
             kind = "LineString" if tracks.are_lines else "Point"
             if self._kind not in (None, kind):
@@ -171,6 +180,8 @@ class Release:
             self._last, earlier = labels[-1], self._seen.of(labels)
             self._seen.add(labels, tracks.lengths)
             lengths = None if self._counted is None else self._counted.of(labels)
+        if not self._plan.sharing.by_trajectory and len(tracks.xy):
+            lengths = self._of_people(table, tracks)
         try:
             xy, added, last = self._plan.reports(
                 tracks,
@@ -193,6 +204,14 @@ class Release:
         locations = wkb.encode(xy, tracks.present) if tracks.geometry is None else _rebuilt(tracks, xy)
         self._advance(len(table))
         return self._assembled(table, locations, added, tracks.present)
+
+    def _of_people(self, table: pa.Table, tracks: frames.Tracks) -> np.ndarray | None:
+        """Count the locations of people, and return how many each has in the whole file."""
+        people, units = unit_keys(tracks, table, self._plan.sharing)
+        new = self._units.of(units) == 0
+        self._periods.add(people[new], np.ones(np.count_nonzero(new), dtype=np.int64))
+        self._units.add(units, tracks.unit_lengths)
+        return None if self._counted is None else self._counted.of(units)
 
     def _assembled(
         self, table: pa.Table, locations: pa.Array, added: pd.DataFrame | None, present: np.ndarray
@@ -223,18 +242,27 @@ class Release:
 
 
 def read(
-    source: Source, table: pa.Table, trajectory: str | None, time: str | None = None, *, first: int = 0
+    source: Source,
+    table: pa.Table,
+    trajectory: str | None,
+    time: str | None = None,
+    sharing: Unit | None = None,
+    *,
+    first: int = 0,
 ) -> frames.Tracks:
     """Return the locations of a table in the order of its rows, of which ``first`` came before."""
-    columns = [name for name in (trajectory, time) if name is not None]
+    units = [] if sharing is None or sharing.by_trajectory else sharing.columns
+    columns = list(dict.fromkeys(name for name in (trajectory, time, *units) if name is not None))
     with told(source.path, "read"):
         frame = table.select(columns).to_pandas()
     frame.index = pd.RangeIndex(first, first + len(table))
     points = wkb.decode(table[source.geometry])
     if points is not None:
-        return frames.read_points(frame, *points, trajectory, time)
-    shapes = gpd.GeoSeries(wkb.geometries(table[source.geometry]), index=frame.index, crs=source.crs)
-    return frames.read(gpd.GeoDataFrame(frame, geometry=shapes), trajectory, time, grouped=False)
+        tracks = frames.read_points(frame, *points, trajectory, time)
+    else:
+        shapes = gpd.GeoSeries(wkb.geometries(table[source.geometry]), index=frame.index, crs=source.crs)
+        tracks = frames.read(gpd.GeoDataFrame(frame, geometry=shapes), trajectory, time, grouped=False)
+    return tracks if sharing is None else sharing.group(frame, tracks)
 
 
 def named(source: Source, table: pa.Table, meter: Meter) -> pd.DataFrame:
@@ -249,6 +277,16 @@ def keys_of(tracks: frames.Tracks, table: pa.Table, trajectory: str | None) -> n
         return None if tracks.are_lines else np.zeros(len(tracks.lengths), dtype=np.uint64)
     _, first = np.unique(tracks.codes, return_index=True)
     return keys(table[trajectory].take(pa.array(np.flatnonzero(tracks.present)[first])).to_pandas())
+
+
+def unit_keys(tracks: frames.Tracks, table: pa.Table, sharing: Unit) -> tuple[np.ndarray, np.ndarray]:
+    """Return the key of each unit's person, and the key of each unit: of the person, or the person and period."""
+    _, first = np.unique(tracks.unit_codes, return_index=True)
+    some = table.select(sharing.columns).take(pa.array(np.flatnonzero(tracks.present)[first]))
+    people = keys(some[sharing.column].to_pandas())
+    if sharing.period is None:
+        return people, people
+    return people, keys(pd.DataFrame({"whose": people, "period": sharing.numbers(some.to_pandas())}))
 
 
 def _rows_of(tracks: frames.Tracks, locations: int) -> int:

@@ -1,4 +1,4 @@
-"""A first pass through a file: how long trajectories are, and which epsilons they have."""
+"""A first pass through a file: how many locations share an epsilon, and which epsilons there are."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from geotracs.io.progress import bar
 from geotracs.io.streams import Source
 from geotracs.release.charging import Bill, Meter
 from geotracs.release.file.counts import Counts
-from geotracs.release.file.release import keys_of, named, read
+from geotracs.release.file.release import keys_of, named, read, unit_keys
 from geotracs.release.request import Request
 
 
@@ -19,7 +19,7 @@ class Survey:
     Attributes
     ----------
     lengths : Counts
-        How many locations each trajectory has.
+        How many locations each unit has, such as a trajectory.
     """
 
     def __init__(self, request: Request) -> None:
@@ -32,13 +32,17 @@ class Survey:
         """Go through a file."""
         survey, trajectory, column = cls(request), request.trajectory, request.budget_column
         with bar(source.rows, progress, " rows", "Counting") as advance:
-            for number, table in enumerate(source.tables(rows, [source.geometry, trajectory, column])):
-                tracks = read(source, table, trajectory, first=number * rows)
-                labels = keys_of(tracks, table, trajectory)
+            sharing = request.sharing
+            units = [] if sharing.by_trajectory else sharing.columns
+            for number, table in enumerate(source.tables(rows, [source.geometry, trajectory, column, *units])):
+                tracks = read(source, table, trajectory, None, sharing, first=number * rows)
+                labels = keys_of(tracks, table, trajectory) if sharing.by_trajectory else None
+                if not sharing.by_trajectory:
+                    _, labels = unit_keys(tracks, table, sharing)
                 if labels is None:
                     labels = np.arange(len(tracks.lengths), dtype=np.uint64) + np.uint64(number * rows)
                 if len(tracks.xy):
-                    survey.lengths.add(labels, tracks.lengths)
+                    survey.lengths.add(labels, tracks.unit_lengths)
                     if column is not None:
                         own = budgets.read(table.select([column]).to_pandas()[column], tracks.present, column)
                         survey._look(tracks, labels, own)
@@ -54,8 +58,8 @@ class Survey:
             return budgets.of_lengths(request, np.array([request.eps]), self.lengths.all())
         budgets.raise_for(self._troubles, column)
         low, high = self._low.all(), -self._high.all()
-        if request.unit == "trajectory":
-            budgets.check_alike(int(np.count_nonzero(low != high)), column)
+        if request.sharing.shares:
+            budgets.check_alike(int(np.count_nonzero(low != high)), column, request.unit)
             return budgets.of_lengths(request, low, self.lengths.all())
         ends = np.concatenate([low, high])
         return budgets.of_levels(request, ends, self._levels, float(self._sums.all().max(initial=0)))
@@ -64,7 +68,7 @@ class Survey:
         """Take the epsilons of some rows into account."""
         self._troubles += budgets.troubles(own)
         right = (own > 0) & (own < LARGEST)
-        own, labels = own[right], labels[tracks.codes[right]]
+        own, labels = own[right], labels[tracks.unit_codes[right]]
         if not len(own):
             return
         self._low.add(labels, own)

@@ -48,7 +48,8 @@ def window(
         raise InputError("`pick` cannot draw the window of a location under a transport chart or a prior.")
     tracks = frames.read(original, trajectory, time)
     number = _number(original, tracks, pick)
-    if guarantee.epsilons or guarantee.allocation != "even":
+    uneven = guarantee.epsilons or guarantee.allocation != "even"
+    if uneven or guarantee.unit not in ("location", "trajectory"):
         raise InputError("`pick` cannot draw the window of a location where locations have epsilons of their own.")
     all_eps = np.asarray(budget.per_location(guarantee.epsilon, guarantee.unit, tracks.lengths))
     eps = float(all_eps[number] if all_eps.ndim else all_eps)
