@@ -33,24 +33,28 @@ class Limit:
         What proves it: the prior in cells, and a price of each; in the unit of the working CRS.
     metres : float
         How long that unit is.
+    problem : geotracs.core.optimum.Problem
+        The region or the places, and where reports may be.
     """
 
     error: float
     eps: float
     certificate: bounds.Optimum = field(repr=False, compare=False)
-    metres: float = field(default=1.0, repr=False)
+    metres: float = field(repr=False)
+    problem: bounds.Problem = field(repr=False, compare=False)
 
     def check(self) -> float:
         """Check the certificate again, without anything of the search that found it, and return the error.
 
-        It takes seconds up to epsilon 4, and minutes where the certificate is large.
+        Its cells must be those of the region, too. It takes seconds up to epsilon 4, and minutes where the certificate
+        is large.
 
         Raises
         ------
         InputError
-            If the certificate does not hold, or proves less than this error.
+            If the certificate does not hold, is for another region, or proves less than this error.
         """
-        bounds.check(self.certificate, self.eps)
+        bounds.check(self.certificate, self.eps, problem=self.problem)
         if not self.error <= self.certificate.error * self.metres * (1 + ROUNDED):
             raise InputError("The certificate does not hold: it proves a smaller error.")
         return self.error
@@ -112,9 +116,10 @@ def optimum(
 
 def limit(region: regions.Region, rounding: Rounding | None, eps: float) -> Limit:
     """Return the bound for a region and its places."""
-    found = _bound(region, rounding, eps)
+    problem = _problem(region, rounding, eps)
+    found = bounds.solved(problem)
     metres = 1.0 if region.domain.in_degrees else float(region.crs.axis_info[0].unit_conversion_factor)
-    return Limit(found.error * metres, eps, found, metres)
+    return Limit(found.error * metres, eps, found, metres, problem)
 
 
 def public_setting(
@@ -137,13 +142,13 @@ def public_setting(
     return region, prepare(places, region, nobody, place="place", join=(), centroid=centroid)
 
 
-def _bound(region: regions.Region, rounding: Rounding | None, eps: float) -> bounds.Optimum:
+def _problem(region: regions.Region, rounding: Rounding | None, eps: float) -> bounds.Problem:
     own = region.domain
     if rounding is not None and region.transport is None:
         rounding.check_points()
         xy = rounding.places.sample(rounding.places.count)
-        return bounds.lower_bound(own.clip(xy), None, eps, xy, sphere=own.in_degrees)
+        return bounds.over_points(own.clip(xy), None, eps, xy, sphere=own.in_degrees)
     if own.in_degrees:
         _, south, _, north = own.outline.bounds
-        return bounds.on_globe(eps, south, north)
-    return bounds.on_region(own.outline, eps, None if region.transport is None else region.transport.prior)
+        return bounds.over_belt(eps, south, north)
+    return bounds.over_region(own.outline, eps, None if region.transport is None else region.transport.prior)

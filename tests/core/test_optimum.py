@@ -1,5 +1,7 @@
 """The limit: valid against mechanisms, tight against the linear programme, and checked again."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sparse
@@ -9,7 +11,7 @@ from scipy.optimize import brentq, linprog
 from geotracs.core.domains import Rectangle
 from geotracs.core.domains.globe import RADIUS
 from geotracs.core.methods import expected_error, make
-from geotracs.core.optimum import check, lower_bound, on_globe, on_region
+from geotracs.core.optimum import check, lower_bound, on_globe, on_region, over_points, over_region, solved
 from geotracs.core.optimum.cells import merge, of_belt, of_points, of_region
 from geotracs.core.optimum.constraints import Constraints, Tiles, excess
 from geotracs.core.optimum.kept import kept
@@ -157,6 +159,39 @@ def test_certificates_are_checked():
             check(certificate)
     with pytest.raises(InputError, match="does not hold"):
         check(bound, eps=2.1)
+
+
+def test_certificates_are_those_of_their_region():
+    """One that holds for another region, prior or set of places is not one for this."""
+    density = np.array([[1.0, 2.0], [3.0, 4.0]])
+    two, three = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    problems = [
+        over_region(SQUARE, 2.0),
+        over_region(shapely.box(0, 0, 1, 0.99), 2.0),
+        over_region(SQUARE, 2.0, density),
+        over_region(CORNER, 2.0),
+        over_points(two, None, 2.0),
+        over_points(two, None, 2.0, three),
+        over_points(three, None, 2.0),
+        over_points(two, np.array([0.4, 0.6]), 2.0),
+    ]
+    for i, own in enumerate(problems):
+        found = solved(own)
+        assert check(found, problem=own) <= 0
+        for other in problems[:i] + problems[i + 1 :]:
+            with pytest.raises(InputError, match=r"not those of this region|other reports"):
+                check(found, problem=other)
+    moved = solved(problems[0])
+    cells = replace(moved.cells, weights=np.roll(moved.cells.weights, 1), points=moved.cells.points[::-1])
+    for tampered in (
+        moved._replace(cells=cells),
+        moved._replace(cells=replace(moved.cells, radius=moved.cells.radius / 2)),
+        moved._replace(parts=moved.parts[::-1]),
+        moved._replace(parts=moved.parts[:-1]),
+        moved._replace(pieces=moved.pieces + 99),
+    ):
+        with pytest.raises(InputError, match="does not hold"):
+            check(tampered, problem=problems[0])
 
 
 def test_bounds_of_tiles_and_cells_hold_for_what_is_inside():

@@ -110,6 +110,7 @@ def test_a_certificate_that_was_tampered_with():
         replace(limit, eps=1.1),
         replace(limit, certificate=more, error=more.error),
         replace(limit, certificate=own._replace(error=own.error * 1.02)),
+        replace(limit, problem=optimum((400_000, 3_950_000, 420_000, 3_969_000), 1, crs=UTM).problem),
     ):
         with pytest.raises(InputError, match="The certificate does not hold"):
             tampered.check()

@@ -146,8 +146,9 @@ class Border:
 
     def _cells(self, x: np.ndarray, axis: int) -> np.ndarray:
         """Return the column or row of the grid, -1 or SIDE for what is beyond it or nowhere."""
-        part = (x - self._low[axis]) * (SIDE / self._size[axis])
-        part[~np.isfinite(part)] = -1
+        low, size = self._low[axis], self._size[axis]
+        part = (np.clip(x, low - size, low + 2 * size) - low) * (SIDE / size)  # far reports of noise would overflow
+        part[np.isnan(part)] = -1
         return np.floor(np.clip(part, -1, SIDE)).astype(np.int64)
 
     def _classified(self) -> np.ndarray:

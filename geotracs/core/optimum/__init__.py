@@ -20,6 +20,7 @@ At large epsilon the optimum falls as exp(-eps / 3).
 """
 
 from functools import lru_cache, partial
+from typing import cast
 
 import numpy as np
 import shapely
@@ -69,16 +70,33 @@ def lower_bound(
     >>> round(lower_bound(np.array([[0.0, 0.0], [1.0, 0.0]]), None, 1.0).error, 4)
     0.2689
     """
-    points, rows = np.ascontiguousarray(points, dtype=np.float64), None
+    return solved(over_points(points, weights, eps, reports, anywhere=anywhere, sphere=sphere))
+
+
+def over_points(
+    points: np.ndarray,
+    weights: np.ndarray | None,
+    eps: float,
+    reports: np.ndarray | None = None,
+    *,
+    anywhere: bool = False,
+    sphere: bool = False,
+) -> Problem:
+    """Return the problem that `lower_bound` solves."""
+    eps, metric = check_eps(eps), cast(Metric, Sphere() if sphere else Plane())
+    xy = np.ascontiguousarray(points, dtype=np.float64)
+    mass = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    cells = of_points(xy, mass, metric)
+    given = np.unique(xy, axis=0)
     if reports is not None:
-        rows = np.ascontiguousarray(reports, dtype=np.float64)
+        rows = np.asarray(reports, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows) or not np.isfinite(rows).all():
             raise InputError("`reports` must be an array of shape (m, 2) of finite numbers, with at least one row.")
-    mass = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64).tobytes()
-    if points.ndim != 2 or points.shape[1] != 2 or (mass is not None and len(mass) != 8 * len(points)):
-        raise InputError("`points` must have the shape (n, 2), and `weights` one number for each of them.")
-    given = None if rows is None else rows.tobytes()
-    return _over_points(points.tobytes(), mass, check_eps(eps), given, bool(anywhere), bool(sphere))
+        given = np.unique(rows, axis=0)
+    allowed = None if anywhere and reports is None else metric.embed(given)
+    said = xy.tobytes(), None if mass is None else mass.tobytes(), None if allowed is None else allowed.tobytes()
+    hull = None if sphere else hull_of(cells.points)
+    return Problem(("points", *said, eps, bool(sphere)), lambda count: cells, eps, metric, allowed, hull)
 
 
 def on_region(outline: BaseGeometry, eps: float, density: np.ndarray | None = None) -> Optimum:
@@ -97,48 +115,50 @@ def on_region(outline: BaseGeometry, eps: float, density: np.ndarray | None = No
     >>> round(on_region(shapely.box(0, 0, 1, 1), 1.0).error, 2)
     0.36
     """
-    table = None if density is None else np.ascontiguousarray(density, dtype=np.float64)
+    return solved(over_region(outline, eps, density))
+
+
+def over_region(outline: BaseGeometry, eps: float, density: np.ndarray | None = None) -> Problem:
+    """Return the problem that `on_region` solves."""
+    eps, table = check_eps(eps), None if density is None else np.ascontiguousarray(density, dtype=np.float64)
     if table is not None and table.ndim != 2:
         raise InputError("`density` must have two dimensions: columns and rows of a grid.")
-    shape = None if table is None else table.shape
-    return _over_region(shapely.to_wkb(outline), check_eps(eps), None if table is None else table.tobytes(), shape)
+    said = shapely.to_wkb(outline), *((None, None) if table is None else (table.tobytes(), table.shape))
+    cut = partial(of_region, outline, density=table)
+    return Problem(("region", *said, eps), cut, eps, Plane(), hull=outline.convex_hull)
 
 
-@lru_cache(maxsize=KEPT)
 def on_globe(eps: float, south: float = -90.0, north: float = 90.0) -> Optimum:
     """Return a lower bound, in metres, on the mean error of every eps-LDP mechanism on a belt of the globe.
 
     >>> round(on_globe(1e-9).error / 1e6)
     10
     """
-    eps = check_eps(eps)
-    return kept(
-        ("globe", eps, south, north), lambda: best(Problem(partial(of_belt, south=south, north=north), eps, Sphere()))
-    )
+    return solved(over_belt(eps, south, north))
+
+
+def over_belt(eps: float, south: float = -90.0, north: float = 90.0) -> Problem:
+    """Return the problem that `on_globe` solves."""
+    eps, cut = check_eps(eps), partial(of_belt, south=south, north=north)
+    return Problem(("globe", eps, south, north), cut, eps, Sphere())
 
 
 @lru_cache(maxsize=KEPT)
-def _over_points(
-    points: bytes, weights: bytes | None, eps: float, reports: bytes | None, anywhere: bool, sphere: bool
-) -> Optimum:
-    metric: Metric = Sphere() if sphere else Plane()
-    xy = np.frombuffer(points).reshape(-1, 2)
-    cells = of_points(xy, None if weights is None else np.frombuffer(weights), metric)
-    hull = None if sphere else hull_of(cells.points)
-    allowed = None if anywhere else metric.embed(np.unique(xy, axis=0))
-    if reports is not None:
-        allowed = metric.embed(np.unique(np.frombuffer(reports).reshape(-1, 2), axis=0))
-    question = ("points", points, weights, eps, reports, anywhere, sphere)
-    return kept(question, lambda: best(Problem(lambda n: cells, eps, metric, allowed, hull)))
+def solved(problem: Problem) -> Optimum:
+    """Return the bound: as it is remembered or kept on disk, or found now."""
+    return kept(problem.question, lambda: best(problem))
 
 
-@lru_cache(maxsize=KEPT)
-def _over_region(outline: bytes, eps: float, density: bytes | None, shape: tuple[int, int] | None) -> Optimum:
-    geometry = shapely.from_wkb(outline)
-    table = None if density is None or shape is None else np.frombuffer(density).reshape(shape)
-    cut = partial(of_region, geometry, density=table)
-    question = ("region", outline, eps, density, shape)
-    return kept(question, lambda: best(Problem(cut, eps, Plane(), hull=geometry.convex_hull)))
-
-
-__all__ = ["Cells", "Optimum", "check", "lower_bound", "on_globe", "on_region"]
+__all__ = [
+    "Cells",
+    "Optimum",
+    "Problem",
+    "check",
+    "lower_bound",
+    "on_globe",
+    "on_region",
+    "over_belt",
+    "over_points",
+    "over_region",
+    "solved",
+]

@@ -1,7 +1,7 @@
 """The bound: prices from few cells, carried to many, and lowered until every report's constraint holds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -42,23 +42,29 @@ class Optimum(NamedTuple):
     """A price of each cell; their prior mean is the error."""
     cells: Cells
     """The prior."""
+    pieces: int
+    """Into about how many cells it was cut..."""
+    parts: np.ndarray
+    """...and which of the certificate's cells each of them is a part of."""
     tiles: Tiles
     """Squares, or points, that together hold all reports that have to be looked at."""
     eps: float
     metric: Metric
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Problem:
     """A prior that can be cut into cells, an epsilon, and where reports may be."""
 
-    cut: Callable[[int], Cells]
-    """Cuts the prior into about the given number of cells, or fewer if it has no more."""
+    question: tuple[object, ...]
+    """Public things whose repr says all of the problem."""
+    cut: Callable[[int], Cells] = field(compare=False)
+    """Cuts the prior into about the given number of cells, or fewer if it has no more; always in the same way."""
     eps: float
-    metric: Metric
-    reports: np.ndarray | None = None
+    metric: Metric = field(compare=False)
+    reports: np.ndarray | None = field(default=None, compare=False)
     """Where reports may be, as the metric works with them; anywhere without them."""
-    hull: BaseGeometry | None = None
+    hull: BaseGeometry | None = field(default=None, compare=False)
     """Of all secrets, in the plane: a report outside is farther from all of them than the nearest point of it."""
 
     @property
@@ -74,7 +80,7 @@ def best(problem: Problem) -> Optimum:
     if few.blur.any() and np.median(few.blur / np.maximum(prices, 1e-300)) > 0.18:
         few = _coarse(problem, MORE)
         prices = few.solve(0.0, None)
-    cells = _fine(problem, few, prices)
+    cells, count, parts = _fine(problem, few, prices)
     own = few.carry(prices, cells.points)
     tiles = _tiles(problem, few, prices, cells)
     constraints = Constraints.over(tiles, cells, problem.odds, problem.metric)
@@ -93,7 +99,7 @@ def best(problem: Problem) -> Optimum:
     top = max(found, key=cells.mean)
     if not cells.mean(top) > 0:
         top = np.zeros(len(cells))
-    return Optimum(cells.mean(top), top, cells, tiles, problem.eps, problem.metric)
+    return Optimum(cells.mean(top), top, cells, count, parts, tiles, problem.eps, problem.metric)
 
 
 def lowered(constraints: Constraints, prices: np.ndarray, values: Values) -> np.ndarray:
@@ -225,18 +231,25 @@ def _few(cells: Cells, metric: Metric, count: int) -> Cells:
     return merge(cells, np.full(len(cells), span * 2**high), metric)[0]
 
 
-def _fine(problem: Problem, few: Coarse, prices: np.ndarray) -> Cells:
-    """Return the cells of the certificate, as fine as the prices ask for; given points as they are, if they can be."""
+def _fine(problem: Problem, few: Coarse, prices: np.ndarray) -> tuple[Cells, int, np.ndarray]:
+    """Return the cells of the certificate, as fine as the prices ask for; given points as they are, if they can be.
+
+    And into how many the prior was cut, and which cell each of these is a part of.
+    """
     cells = problem.cut(1)
     pairs = len(cells) * (len(cells) if problem.reports is None else len(problem.reports))
     if cells.exact and pairs <= (MAX_PAIRS if problem.reports is not None else SMALL**2):
-        return cells
+        return cells, 1, np.arange(len(cells))
     side = few.sides(prices)
     order = np.argsort(side)
     small = side[order][np.searchsorted(np.cumsum(few.cells.weights[order]), 0.1)]
-    cells = problem.cut(int(min(np.sum(6 * few.cells.rms**2) / small**2 + 1, MAX_CELLS)))
+    count = int(min(np.sum(6 * few.cells.rms**2) / small**2 + 1, MAX_CELLS))
+    cells = problem.cut(count)
     wanted = np.maximum(side[cKDTree(few.cells.points).query(cells.points)[1]], small)
-    return merge(cells, wanted, problem.metric)[0] if cells.exact or wanted.max() > 1.9 * small else cells
+    if not (cells.exact or wanted.max() > 1.9 * small):
+        return cells, count, np.arange(len(cells))
+    joined, which = merge(cells, wanted, problem.metric)
+    return joined, count, which
 
 
 def _tiles(problem: Problem, few: Coarse, prices: np.ndarray, cells: Cells) -> Tiles:

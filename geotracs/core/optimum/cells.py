@@ -241,10 +241,11 @@ def merge(cells: Cells, side: np.ndarray, metric: Metric) -> tuple[Cells, np.nda
     box = np.floor((cells.points - cells.points.min(axis=0)) * unit / (least * 2**level)[:, None])
     _, which = np.unique(np.column_stack([level, box]), axis=0, return_inverse=True)
     which = which.reshape(-1)
-    return _joined(cells, which, metric), which
+    return joined(cells, which, metric), which
 
 
-def _joined(cells: Cells, which: np.ndarray, metric: Metric) -> Cells:
+def joined(cells: Cells, which: np.ndarray, metric: Metric) -> Cells:
+    """Join the cells that have the same number to one."""
     mass = np.bincount(which, weights=cells.weights)
 
     def mean(values: np.ndarray) -> np.ndarray:

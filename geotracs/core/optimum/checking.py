@@ -1,11 +1,13 @@
 """Checking a bound again, however it was found: every tile against every cell, in the simplest way."""
 
+from dataclasses import fields
+
 import numpy as np
 import shapely
 from scipy.spatial import ConvexHull
 
-from geotracs.core.optimum.bound import Optimum, hull_of
-from geotracs.core.optimum.cells import Cells
+from geotracs.core.optimum.bound import Optimum, Problem, hull_of
+from geotracs.core.optimum.cells import Cells, joined
 from geotracs.core.optimum.constraints import CORNERS, Tiles, excess
 from geotracs.errors import InputError
 
@@ -13,12 +15,12 @@ ROWS = 2**20
 """How many pairs are processed at a time."""
 
 
-def check(certificate: Optimum, eps: float | None = None, fine: int = 1) -> float:
+def check(certificate: Optimum, eps: float | None = None, fine: int = 1, *, problem: Problem | None = None) -> float:
     """Check a certificate, and return its largest constraint as a distance: at most 0.
 
-    Nothing is taken over from the search: the weights must be a prior, the tiles must cover the convex hull of the
-    prior (or the sphere; reports that are given as points are taken as they are), the error must be the mean price,
-    and the constraint must hold in every tile.
+    Nothing is taken over from the search: the cells must be those of the region's prior, cut and joined anew, the tiles
+    must cover the convex hull of the prior (or the sphere, or be all places that may be reported), the error must be
+    the mean price, and the constraint must hold in every tile.
 
     Parameters
     ----------
@@ -27,6 +29,9 @@ def check(certificate: Optimum, eps: float | None = None, fine: int = 1) -> floa
         The epsilon that it should hold for; its own without it.
     fine : int
         Into how many parts each side of a tile is cut.
+    problem : Problem, optional
+        The region or the places that it should be for. Without it the cells and reports of the certificate are taken
+        as they are.
 
     Raises
     ------
@@ -49,6 +54,9 @@ def check(certificate: Optimum, eps: float | None = None, fine: int = 1) -> floa
     _require(bool((mass >= 0).all()) and abs(mass.sum() - 1) < 1e-9, "the weights are not a prior")
     positive = min(cells.radius.min(), cells.bias.min(), cells.moments[:, [0, 2]].min(), certificate.tiles.halves.min())
     _require(positive >= 0 and bool((cells.rms <= cells.radius * (1 + 1e-9)).all()), "cells are impossible")
+    if problem is not None:
+        _require(_same_prior(certificate, problem), "its cells are not those of this region")
+        _require(_same_reports(certificate, problem), "it is for other reports")
     mean = float(mass @ prices)
     _require(certificate.error <= mean + 1e-12 * np.abs(prices).max(), "the error is larger than the mean price")
     _require(_covered(certificate), "reports are left out")
@@ -63,6 +71,32 @@ def check(certificate: Optimum, eps: float | None = None, fine: int = 1) -> floa
 def _require(holds: bool, otherwise: str) -> None:
     if not holds:
         raise InputError(f"The certificate does not hold: {otherwise}.")
+
+
+def _same_prior(certificate: Optimum, problem: Problem) -> bool:
+    """Return whether the prior, cut and joined anew, has the certificate's cells."""
+    known, parts = certificate.cells, certificate.parts
+    cut = problem.cut(certificate.pieces)
+    numbers = np.unique(parts)
+    if problem.metric != certificate.metric or len(parts) != len(cut) or len(numbers) != len(known):
+        return False
+    if numbers.dtype.kind not in "iu" or numbers[0] != 0 or numbers[-1] != len(known) - 1:
+        return False
+    again = cut if np.array_equal(parts, np.arange(len(cut))) else joined(cut, parts, problem.metric)
+    return all(_alike(getattr(known, f.name), getattr(again, f.name)) for f in fields(Cells))
+
+
+def _same_reports(certificate: Optimum, problem: Problem) -> bool:
+    """Return whether reports may be where the certificate says: at these places, or anywhere."""
+    middles, halves = certificate.tiles
+    if problem.reports is None:
+        return bool(halves.any())
+    return not halves.any() and _alike(middles, problem.reports)
+
+
+def _alike(a: np.ndarray, b: np.ndarray) -> bool:
+    """Return whether numbers are the same, but for rounding errors of another machine."""
+    return a.shape == b.shape and bool(np.allclose(a, b, rtol=0, atol=1e-9 * float(np.abs(b).max(initial=0))))
 
 
 def _covered(certificate: Optimum) -> bool:

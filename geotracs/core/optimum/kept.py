@@ -15,7 +15,7 @@ from geotracs.core.optimum.constraints import Tiles
 from geotracs.core.optimum.metric import Plane, Sphere
 
 CELLS = [field.name for field in fields(Cells)]
-FORMAT = 1
+FORMAT = 2
 """Grows when a bound is found in another way."""
 
 
@@ -44,8 +44,9 @@ def pack(found: Optimum) -> bytes:
     file = io.BytesIO()
     np.savez_compressed(
         file,
-        numbers=[found.error, found.eps, float(found.metric.flat)],
+        numbers=[found.error, found.eps, float(found.metric.flat), float(found.pieces)],
         prices=found.prices,
+        parts=found.parts,
         **{f"cells_{name}": getattr(found.cells, name) for name in CELLS},
         middles=found.tiles.middles,
         halves=found.tiles.halves,
@@ -61,9 +62,10 @@ def unpack(content: bytes) -> Optimum | None:
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            error, eps, flat = (float(number) for number in file["numbers"])
+            error, eps, flat, count = (float(number) for number in file["numbers"])
             cells = Cells(**{name: file[f"cells_{name}"] for name in CELLS})
             tiles = Tiles(file["middles"], file["halves"])
-            return Optimum(error, file["prices"], cells, tiles, eps, Plane() if flat else Sphere())
+            metric = Plane() if flat else Sphere()
+            return Optimum(error, file["prices"], cells, int(count), file["parts"], tiles, eps, metric)
     except (ValueError, KeyError, OSError, BadZipFile):
         return None
