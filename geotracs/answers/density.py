@@ -16,6 +16,7 @@ from geotracs.answers.asked import Asked
 from geotracs.answers.carried import carried
 from geotracs.answers.estimate import Estimate, estimate
 from geotracs.answers.intervals import Spread, spread
+from geotracs.answers.observations import check_independent
 from geotracs.answers.operators import Observed
 from geotracs.answers.reader import Reader
 from geotracs.answers.states import CellStates, States, has_grid
@@ -110,6 +111,9 @@ def density(
     prior (see `geotracs.answers.intervals`). Where one small spot holds most of all locations and epsilon is 2 or
     less, its share may be above its interval: nothing in blurred reports tells a spot from a district.
 
+    Rows that share a report (``repeat="same"``) are one observation, however many they are. The shares are still those
+    of rows, so that a long stay counts as long as it was, and intervals are as wide as few observations make them.
+
     Reports that somebody made up are taken for those of people. With ``robust`` intervals hold what the estimate would
     be without them, and the truth as often as without them: the step that they are centred on is a sum over reports,
     and the worst that can be taken away is taken away. The estimate itself is no sum, so that this is exact for the
@@ -131,6 +135,8 @@ def density(
     """
     malicious = robust_.share(robust)
     reader, asked = _read(frame, cells, zones, places, level, prior, weight, domain, round_to)
+    if malicious:
+        check_independent(reader.observations, "density(robust=...)")
     too_fast = None if speed is None else robust_.too_fast(reader, speed)
     fit = Fit.of(reader, asked.width, asked.shape, prior, weight, malicious)
     shares = asked.shares(fit.states)
@@ -165,8 +171,8 @@ def _read(
     if weight is not None and prior is None:
         raise InputError("`weight` is a column of `prior`; give the prior, too.")
     reader = passes.read(frame, domain=domain, round_to=round_to, prior=prior, weight=weight)
-    if reader.total < MIN_REPORTS:
-        raise InputError(f"A density needs at least {MIN_REPORTS} reports, got {reader.total}.")
+    if reader.informative < MIN_REPORTS:
+        raise InputError(f"A density needs at least {MIN_REPORTS} reports, got {reader.informative}.")
     return reader, asked_.of(reader, cells, zones, places)
 
 
@@ -220,7 +226,7 @@ class Fit:
         """Return what the record says of the estimate."""
         weight = self.estimate.weight
         return {
-            "reports": self.reader.total,
+            "reports": self.reader.informative,
             "states": self.states.count,
             "iterations": self.estimate.iterations,
             **({} if weight is None else {"prior": weight}),
@@ -293,8 +299,9 @@ def _say_what_is_clear(fit: Fit, asked: Asked, found: Spread, level: float, mali
         hint = "" if fit.estimate.weight is not None else " A public prior helps more than more reports."
         warn(
             f"These reports cannot tell the shares of most {asked.kind}: {wide.sum():,} of {len(wide):,}, with "
-            f"{part:.0%} of the locations, have an interval that is wider than the share itself. {reader.total:,} "
-            f"reports with a blur of {_length(reader.resolution() * reader.metres)} can carry {can}.{hint}"
+            f"{part:.0%} of the locations, have an interval that is wider than the share itself. "
+            f"{reader.informative:,} reports with a blur of {_length(reader.resolution() * reader.metres)} "
+            f"can carry {can}.{hint}"
         )
     return int(wide.sum())
 

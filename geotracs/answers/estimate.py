@@ -162,7 +162,7 @@ def held_out(observed: Sequence[Observed], start: np.ndarray) -> tuple[np.ndarra
     Dealing is pseudo-random with a fixed seed: the same reports always give the same estimate.
     """
     rng = np.random.default_rng(0)
-    out = [rng.multinomial(np.asarray(seen.counts, dtype=np.int64), np.full(FOLDS, 1 / FOLDS)) for seen in observed]
+    out = [_dealt(seen, rng) for seen in observed]
     used = [own.sum(axis=1, keepdims=True) - own.astype(np.float64) for own in out]
     done, curve = [], []
     for step in path(observed, used, np.repeat(start[:, None], FOLDS, axis=1)):
@@ -171,6 +171,12 @@ def held_out(observed: Sequence[Observed], start: np.ndarray) -> tuple[np.ndarra
         if step.iterations >= 2 * done[chosen(np.array(curve))] + WAIT:
             break
     return np.array(done), np.array(curve)
+
+
+def _dealt(seen: Observed, rng: np.random.Generator) -> np.ndarray:
+    if seen.folds is not None:
+        return seen.folds
+    return rng.multinomial(np.asarray(seen.counts, dtype=np.int64), np.full(FOLDS, 1 / FOLDS))
 
 
 def chosen(curve: np.ndarray, nats: float = NATS) -> int:

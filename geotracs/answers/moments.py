@@ -40,6 +40,51 @@ class Moments:
     seconds: np.ndarray
     added: pd.Series | None = None
 
+    def visits(self, reader: Reader, horizon: float) -> "Visits":
+        """Return the rows with successive ones of one observation taken together: somebody was in one cell all along.
+
+        An observation that comes again within the ``horizon``, in seconds, counts once for all of these visits:
+        nobody has left its window in between.
+        """
+        known = np.asarray(reader.observations.of_row if reader.observations is not None else self.report)
+        seen = np.where(self.report >= 0, known[self.report], -1 - np.arange(len(self.report)))
+        begins = (np.diff(seen, prepend=seen[:1] - 1) != 0) | np.isinf(self.seconds)
+        first, which = np.flatnonzero(begins), np.cumsum(begins) - 1
+        clock = np.cumsum(np.where(np.isinf(self.seconds), 0.0, self.seconds))
+        rows = Moments(self.report[first], self.trajectory[first], self.seconds[first])
+        return Visits(rows, which, _shares(seen[first], self.trajectory[first], clock[first], horizon))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Visits:
+    """Rows that share a report, one after the other, as one row.
+
+    Attributes
+    ----------
+    rows : Moments
+        The first row of each visit.
+    which : array of int
+        The visit of each row.
+    share : array
+        Which part of what its report tells each visit counts.
+    """
+
+    rows: Moments
+    which: np.ndarray
+    share: np.ndarray
+
+
+def _shares(seen: np.ndarray, trajectory: np.ndarray, clock: np.ndarray, horizon: float) -> np.ndarray:
+    """Return 1 for a visit that is alone, and parts of 1 for those of an observation that are near in time."""
+    groups = np.unique(np.column_stack([trajectory, seen]), axis=0, return_inverse=True)[1].reshape(-1)
+    apart = groups * (clock.max(initial=0.0) + 2 * horizon + 1) + clock
+    order = np.argsort(apart, kind="stable")
+    ordered = apart[order]
+    near = np.searchsorted(ordered, ordered + horizon, "right") - np.searchsorted(ordered, ordered - horizon, "left")
+    share = np.empty(len(seen))
+    share[order] = 1 / near
+    return share
+
 
 def read(
     frame: gpd.GeoDataFrame, reader: Reader, at: str | Sequence[Any] | None = None, interval: float | None = None

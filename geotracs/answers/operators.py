@@ -180,10 +180,19 @@ class Observed:
     """What was reported with one epsilon: how many reports fell into each bin.
 
     A method that looks back has one bin for each report, whose probabilities are those given its own reference.
+
+    Attributes
+    ----------
+    operator : Operator
+    counts : array
+        How many independent reports; where rows share reports, as many as they are worth.
+    folds : array of shape (bins, folds), or None
+        These dealt into folds, where what is dealt together is not for the estimate to choose.
     """
 
     operator: Operator = field(repr=False)
     counts: np.ndarray = field(repr=False)
+    folds: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def total(self) -> float:

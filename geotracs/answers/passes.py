@@ -57,7 +57,7 @@ def read(data: Any, **layers: Any) -> Reader:
 
 def counts_suffice(guarantee: Guarantee) -> bool:
     """Return whether all that a release tells of a density is how many reports are in each bin."""
-    alike = guarantee.unit == "location" and guarantee.column is None
+    alike = guarantee.unit == "location" and guarantee.column is None and not guarantee.repeat
     return alike and not methods.make(guarantee.method).sequential
 
 
@@ -150,6 +150,11 @@ def _pass(guarantee: Guarantee, crs: Any, each: Any, layers: Any) -> Pass:
         raise InputError(
             "Of a release whose locations have epsilons of their own, counts in bins are not enough: read it into "
             "memory, e.g. with geotracs.files.read or compute()."
+        )
+    if guarantee.repeat:
+        raise InputError(
+            "Of a release whose rows share reports, counts in bins are not enough: read it into memory, e.g. with "
+            "geotracs.files.read or compute()."
         )
     levels = np.array([guarantee.epsilon])
     setting = again.setting(guarantee, crs, levels, **layers)

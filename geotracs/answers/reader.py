@@ -15,6 +15,7 @@ import geotracs.geo.tracks as frames
 import geotracs.release.again as again
 import geotracs.release.budgets as budgets
 from geotracs.answers.bins import Bins
+from geotracs.answers.observations import Observations
 from geotracs.answers.operators import Dense, Observed, Operator, outer
 from geotracs.answers.preimages import Preimages
 from geotracs.answers.states import CellStates, PlaceStates, States, has_grid
@@ -60,6 +61,8 @@ class Reader:
         Epsilon of each report.
     times : array of shape (n,), or None
         The time of each report in seconds; numbers in the time column count as seconds.
+    observations : Observations, or None
+        Which rows share one report, if they do; None where each row was drawn by itself.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Reader:
     xy: np.ndarray
     eps: float | np.ndarray
     times: np.ndarray | None = None
+    observations: Observations | None = None
     kept: dict[Any, Any] = field(default_factory=dict)
     """Operators that were made already."""
 
@@ -132,7 +136,8 @@ class Reader:
         )
         moved = crs_.transform(tracks.xy, frame.crs, setting.region.crs)
         times = None if request.time is None else frames.seconds(frame, request.time)[tracks.rows]
-        return cls(guarantee, setting, tracks, np.ascontiguousarray(moved), eps, times)
+        observations = Observations.of(frame, tracks, guarantee)
+        return cls(guarantee, setting, tracks, np.ascontiguousarray(moved), eps, times, observations)
 
     def __repr__(self) -> str:
         return f"<Reader of {len(self.xy):,} reports of {self.guarantee.method}>"
@@ -156,6 +161,11 @@ class Reader:
     def total(self) -> int:
         """How many reports there are."""
         return len(self.xy)
+
+    @property
+    def informative(self) -> int:
+        """How many observations there are: rows that share a report are one."""
+        return self.total if self.observations is None else self.observations.count
 
     @property
     def offsets(self) -> np.ndarray:
@@ -258,11 +268,17 @@ class Reader:
         bins, levels = self.bins(states), self._rounded()
         labels = bins.label(self.reports)
         if levels.ndim == 0:
-            return [self._seen(states, bins, float(levels), labels)]
-        return [self._seen(states, bins, eps, labels[levels == eps]) for eps in np.unique(levels).tolist()]
+            return [self._seen(states, bins, float(levels), labels, np.arange(len(labels)))]
+        return [
+            self._seen(states, bins, eps, labels, np.flatnonzero(levels == eps)) for eps in np.unique(levels).tolist()
+        ]
 
-    def _seen(self, states: States, bins: Bins, eps: float, labels: np.ndarray) -> Observed:
-        return Observed(self._operator(states, bins, eps), np.bincount(labels, minlength=bins.count))
+    def _seen(self, states: States, bins: Bins, eps: float, labels: np.ndarray, rows: np.ndarray) -> Observed:
+        operator = self._operator(states, bins, eps)
+        if self.observations is None:
+            return Observed(operator, np.bincount(labels[rows], minlength=bins.count))
+        folds = self.observations.dealt(rows, labels[rows], bins.count)
+        return Observed(operator, folds.sum(axis=1), folds)
 
     def operators(self, states: States, bins: Bins) -> list[Operator]:
         """Return how likely each bin is from each state, for each epsilon that `observed` has."""

@@ -136,7 +136,13 @@ def reconstruct(
         asked = replace(asked, motion=suitable(rows.seconds))
     ground = Ground.of(reader, cells)
     ground = ground if places is None else ground.within(places, reader)
-    xy, radius = _locate(reader, ground, rows, asked, _prior(reader, ground, prior, weight))
+    known = _prior(reader, ground, prior, weight)
+    if reader.observations is None:
+        xy, radius = _locate(reader, ground, rows, asked, known)
+    else:
+        visits = rows.visits(reader, reader.resolution() * reader.metres / asked.speed)
+        xy, radius = _locate(reader, ground, visits.rows, asked, known, visits.share)
+        xy, radius = np.asfortranarray(xy[visits.which]), radius[visits.which]
     found = moments.output(frame, reader, rows, reader.region.leave(xy), radius)
     details = {name: getattr(asked, name) for name in ("speed", "stay", "motion", "level", "cells")}
     words = WORDS.format(median=float(np.median(radius)), level=asked.level)
@@ -180,9 +186,17 @@ def _prior(reader: Reader, ground: Ground, prior: Any, weight: str | None) -> np
 
 
 def _locate(
-    reader: Reader, ground: Ground, rows: moments.Moments, asked: _Asked, prior: np.ndarray
+    reader: Reader,
+    ground: Ground,
+    rows: moments.Moments,
+    asked: _Asked,
+    prior: np.ndarray,
+    share: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the location of each row in the working CRS, and the radius in metres."""
+    """Return the location of each row in the working CRS, and the radius in metres.
+
+    ``share`` says which part of what its report tells each row counts.
+    """
 
     lattice = ground.lattice.filled()  # cells in which nobody can be take less time than leaving them out
     inside = ground.lattice.index if lattice is not ground.lattice else np.arange(len(ground.some))
@@ -191,6 +205,8 @@ def _locate(
         report = rows.report[first:last]
         reported = np.flatnonzero(report >= 0)
         told = reader.likelihood(ground.states, report[reported], SECRETS)
+        if share is not None:
+            told **= share[first:last][reported, None]
         if told.shape == (last - first, len(lattice.index)):
             return told
         found = np.zeros((last - first, len(lattice.index)))

@@ -12,6 +12,7 @@ import shapely
 import geotracs.answers.on_the_way as on_the_way
 import geotracs.geo.crs as crs_
 from geotracs.answers.carried import carried
+from geotracs.answers.observations import check_independent
 from geotracs.answers.reader import Reader
 from geotracs.answers.states import CellStates, PlaceStates, States
 from geotracs.answers.trip_ends import LEVELS, choose, draw, joint_shares, of_each, of_levels
@@ -108,6 +109,7 @@ def synthesize(
     _check(n, cells)
     rng = made_up(seed)
     reader = Reader.of(frame, domain=domain, round_to=round_to)
+    check_independent(reader.observations, "synthesize")
     kind, ways = _ways(network, places, reader)
     trips = _Trips.of(frame, reader, rng)
     states = _states(reader, int(cells))

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 import geotracs.answers.pairs as pairs_
 from geotracs.answers.bins import Bins, Cells
 from geotracs.answers.estimate import estimate
+from geotracs.answers.observations import check_independent
 from geotracs.answers.operators import Dense, Observed, Operator
 from geotracs.answers.pairs import Pairs
 from geotracs.answers.products import Channels, Table
@@ -75,6 +76,10 @@ def chosen(reader: Reader, pairs: str) -> np.ndarray:
         first = np.setdiff1d(np.arange(len(reader.xy)), last)
         last = first + 1
     found = np.column_stack([first, last])[last > first]
+    if reader.observations is not None:
+        if reader.channel.over == "places" or reader.channel.tables():
+            check_independent(reader.observations, "what is between two ends, out of few places or codewords,")
+        found = reader.observations.distinct_pairs(found)
     if len(found) < MIN_PAIRS:
         raise InputError(
             f"At least {MIN_PAIRS} pairs of reports are needed, and the release has {len(found)}: nothing can be told "

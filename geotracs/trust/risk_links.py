@@ -15,6 +15,8 @@ ROUNDS = 20
 ANYWHERE = 0.1
 """...who is elsewhere with this probability."""
 LEAST = 1e-9
+SURE = 1e6
+"""Equal reports tell more than any likelihood."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,12 +30,15 @@ class Seen:
         The number of the person, from 0 on.
     times : array
         In seconds.
+    report : array of int, or None
+        The number of each report, where equal ones are a person's in one place.
     """
 
     states: States
     ratios: np.ndarray
     person: np.ndarray
     times: np.ndarray
+    report: np.ndarray | None = None
 
     @classmethod
     def of(cls, reader: Reader, person: np.ndarray) -> "Seen":
@@ -43,7 +48,8 @@ class Seen:
         usual = likely @ states.prior
         ratios = (likely / np.maximum(usual, LEAST * max(usual.max(), 1e-300))[:, None]).astype(np.float32)
         times = np.arange(len(person), dtype=float) if reader.times is None else reader.times
-        return cls(states, ratios, person, times)
+        report = None if reader.observations is None else reader.observations.report
+        return cls(states, ratios, person, times, report)
 
 
 def halves(seen: Seen) -> np.ndarray:
@@ -54,18 +60,27 @@ def halves(seen: Seen) -> np.ndarray:
     or columns would give people away without any places: nothing protects those.
     """
     people = np.unique(seen.person)
-    early, late = [], []
+    early, late, rows_of = [], [], []
     for one in people.tolist():
         rows = np.flatnonzero(seen.person == one)
         rows = rows[np.argsort(seen.times[rows], kind="stable")]
         if len(rows) >= 2:
             early.append(_usual(seen.ratios[rows[: len(rows) // 2]], seen.states.prior))
             late.append(seen.ratios[rows[len(rows) // 2 :]])
+            rows_of.append(np.split(rows, [len(rows) // 2]))
     if len(early) < 2:
         return np.zeros(0, dtype=bool)
     usual = np.array(early).T
     scores = np.array([np.log(np.maximum(rows @ usual, LEAST)).mean(axis=0) for rows in late]).T
+    if seen.report is not None:
+        scores = scores + SURE * _shared(seen.report, rows_of)
     return scores.argmax(axis=1) == np.arange(len(usual.T))
+
+
+def _shared(report: np.ndarray, halves: list[list[np.ndarray]]) -> np.ndarray:
+    """Return which part of the reports of each later half each earlier half has, too."""
+    early, late = ([report[half[number]] for half in halves] for number in (0, 1))
+    return np.array([[np.isin(own, other).mean() for own in late] for other in early])
 
 
 def _usual(ratios: np.ndarray, prior: np.ndarray) -> np.ndarray:

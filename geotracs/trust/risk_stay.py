@@ -46,6 +46,8 @@ def place(reader: Reader, rows: np.ndarray) -> np.ndarray:
     >>> bool(np.hypot(*(found - [8000, 9000])) < 150)
     True
     """
+    if reader.observations is not None:
+        rows = reader.observations.usual(rows)
     most = MAX_LOOKING_BACK if reader.channel.method.sequential else MAX_REPORTS
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(np.int64)]
     return _finer(reader, rows) if has_density(reader) else _on_states(reader, rows)
