@@ -25,7 +25,6 @@ from geotracs.core.methods import Channel, Reports
 from geotracs.errors import InputError
 from geotracs.geo.region import Region
 from geotracs.geo.rounding import Rounding
-from geotracs.release.request import Request
 from geotracs.utility.compare import standing
 
 MIN_SIDE, MAX_SIDE = 24, 96
@@ -116,7 +115,7 @@ class Reader:
                 "The locations of this frame are not those that perturb() returned, which its record describes: "
                 "nothing can be estimated from them. Use the frame that perturb() returned, or some of its rows."
             )
-        request = _request(guarantee)
+        request = again.request(guarantee)
         tracks = frames.read(frame, request.trajectory, request.time, grouped=False)
         if not len(tracks.xy):
             raise InputError("The frame holds no location.")
@@ -397,17 +396,3 @@ class Reader:
         """Yield the reports of each trajectory."""
         for first, last in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True):
             yield slice(first, last)
-
-
-def _request(guarantee: Guarantee) -> Request:
-    """Return as much of the request as decides how locations are grouped and which epsilon each has."""
-    eps: Any = guarantee.epsilon if guarantee.column is None else guarantee.column
-    allocation: Any = guarantee.allocation
-    return Request.of(
-        eps,
-        trajectory=guarantee.trajectory,
-        time=guarantee.time,
-        unit=guarantee.unit,
-        person=guarantee.person,
-        allocation=allocation if isinstance(allocation, str) else tuple(allocation),
-    )

@@ -17,6 +17,7 @@ import geotracs.geo.rounding as roundings
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import CRSError, InputError
 from geotracs.geo.originals import Originals
+from geotracs.release.request import Request
 from geotracs.release.setting import in_working_crs
 
 
@@ -100,6 +101,20 @@ def setting(
     recipe = _recipe(guarantee, region, rounding, levels)
     layer = _layer("remap", known, own, prior, "prior") if "remap" in known else None
     return Setting(guarantee, region, rounding, recipe, levels, layer)
+
+
+def request(guarantee: Guarantee) -> Request:
+    """Return as much of the request as decides how locations are grouped and which epsilon each has."""
+    eps: Any = guarantee.epsilon if guarantee.column is None else guarantee.column
+    allocation: Any = guarantee.allocation
+    return Request.of(
+        eps,
+        trajectory=guarantee.trajectory,
+        time=guarantee.time,
+        unit=guarantee.unit,
+        person=guarantee.person,
+        allocation=allocation if isinstance(allocation, str) else tuple(allocation),
+    )
 
 
 def _prior(known: Mapping[str, Any], crs: pyproj.CRS, given: Any, weight: str | None) -> tuple[Any, str | None]:
