@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from geotracs.geo.advise import advise
     from geotracs.geo.optimum import optimum
     from geotracs.io import datasets, files, loaders
+    from geotracs.release.arrow import perturb_arrow
     from geotracs.release.file import perturb_file
     from geotracs.release.frame import perturb
     from geotracs.trust.audit import audit
@@ -72,6 +73,7 @@ _FUNCTIONS = {
     "lengths": "geotracs.answers.lengths",
     "optimum": "geotracs.geo.optimum",
     "perturb": "geotracs.release.frame",
+    "perturb_arrow": "geotracs.release.arrow",
     "perturb_file": "geotracs.release.file",
     "popularity": "geotracs.answers.popularity",
     "reconstruct": "geotracs.answers.reconstruct",
@@ -108,6 +110,7 @@ __all__ = [
     "metrics",
     "optimum",
     "perturb",
+    "perturb_arrow",
     "perturb_file",
     "places",
     "plots",

@@ -72,6 +72,7 @@ PUBLIC_FIELDS = {
     ("geotracs.geo.region.Region", "record"): "part of the record of a release: no bounds if the region was fitted",
     ("geotracs.core.cells.Cells", "side"): "the public size of cells",
     ("geotracs.release.repeats.Repeat", "cell"): "the public size of cells",
+    ("geotracs.io.geoarrow.Encoding", "kind"): "a type of Arrow",
 }
 OWN_REPRS = {
     "geotracs.answers.reader.Reader",

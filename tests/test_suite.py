@@ -96,6 +96,8 @@ TESTED_IN = {
     "io/formats/base": "io/formats/test_formats",
     "io/formats/guard": "io/test_troubles",
     "io/replacing": "io/test_siblings",
+    **{f"io/{name}": "release/test_arrow" for name in ("geoarrow", "tables", "wkb")},
+    "io/metadata": "io/formats/test_parquet",
     "release/charging": "trust/test_ledger",
     "trust/store": "trust/test_ledger",
     "release/engine": "release/file/test_release",

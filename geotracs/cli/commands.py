@@ -98,6 +98,13 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
 @click.option("--quote-formulas", is_flag=True, help="Put ' before texts of a CSV that a spreadsheet would run.")
 @JSON
 @PROGRESS
+@click.option(
+    "--encoding",
+    type=click.Choice(files.ENCODINGS),
+    default="WKB",
+    show_default=True,
+    help="Of GeoParquet's locations.",
+)
 @input_options
 def perturb_command(
     source, target, eps, domain, prior, remap, remap_prior, round_to, allocation, keep, options, seed, allow_remote,

@@ -48,12 +48,14 @@ class Originals:
     @classmethod
     def of(cls, data: gpd.GeoSeries) -> "Originals":
         """Return what is known of locations in memory: everything."""
-        return cls(
-            crs=data.crs,
-            sample=some_coordinates(data),
-            each=lambda work: [work(coordinates(data))],
-            bounds=tuple(data.total_bounds),
-        )
+        return cls.held(data.crs, coordinates(data))
+
+    @classmethod
+    def held(cls, crs: pyproj.CRS, xy: np.ndarray) -> "Originals":
+        """Return the same for finite coordinates."""
+        low, high = xy.min(axis=0, initial=np.inf), xy.max(axis=0, initial=-np.inf)
+        bounds = (*low.tolist(), *high.tolist()) if len(xy) else (np.nan,) * 4
+        return cls(crs, sample=xy[evenly(len(xy), TRIED)], each=lambda work: [work(xy)], bounds=bounds)
 
     @classmethod
     def nobody(cls, crs: pyproj.CRS) -> "Originals":

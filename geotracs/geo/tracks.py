@@ -45,7 +45,7 @@ class Tracks:
     order : array of int, or None
         Which location of the frame each of `xy` is; None when they are in the frame's order.
     geometry : array of shapely geometries, or None
-        The frame's geometries; missing and empty ones hold no location. None for points that come as coordinates.
+        The frame's geometries; missing and empty ones hold no location. None for those that come as coordinates.
     present : array of bool
         Which rows hold locations.
     units : array of int, or None
@@ -89,8 +89,8 @@ class Tracks:
     @property
     def rows(self) -> np.ndarray:
         """Which row of the frame each of `xy` is in."""
-        geometry = self._geometry()
-        rows = np.repeat(np.arange(len(geometry)), shapely.get_num_coordinates(geometry))
+        rows = np.flatnonzero(self.present)
+        rows = rows if self.counts is None else np.repeat(rows, self.counts)
         return rows if self.order is None else rows[self.order]
 
     @property
@@ -167,7 +167,7 @@ class Tracks:
         return rebuilt
 
     def _geometry(self) -> np.ndarray:
-        """Return the frame's geometries; points that were read as coordinates never need them."""
+        """Return the frame's geometries; what was read as coordinates never needs them."""
         return cast(np.ndarray, self.geometry)
 
     def _row_order(self) -> np.ndarray | slice:
@@ -199,11 +199,17 @@ def read(
     return tracks.grouped() if grouped else tracks
 
 
-def read_points(
-    table: pd.DataFrame, xy: np.ndarray, present: np.ndarray, trajectory: str | None, time: str | None
+def read_coordinates(
+    table: pd.DataFrame,
+    xy: np.ndarray,
+    present: np.ndarray,
+    counts: np.ndarray | None,
+    trajectory: str | None,
+    time: str | None,
 ) -> Tracks:
-    """Return finite points that come as coordinates, in the order of the rows; the table has the other columns."""
-    return _tracks(table, trajectory, time, xy, None, None, present)
+    """Return points, or lines of ``counts`` locations, in the order of the rows; the table has the other columns."""
+    _check_finite(xy, counts, table.index[present])
+    return _tracks(table, trajectory, time, xy, counts, None, present)
 
 
 def _tracks(

@@ -10,7 +10,7 @@ import geopandas as gpd
 import geotracs.geo.crs as crs_
 import geotracs.io.formats.base as base
 import geotracs.io.siblings as siblings
-from geotracs.errors import InputError, sealed
+from geotracs.errors import InputError, quoted, sealed
 from geotracs.io.formats import FOLDERS, FORMATS, Format, Reading, Writing, format_named, format_of
 from geotracs.io.formats.delimited import from_table, to_table
 from geotracs.io.replacing import complete
@@ -18,6 +18,7 @@ from geotracs.io.streams import Source, Stream
 from geotracs.io.troubles import told
 
 PAGES = (".html", ".htm")
+ENCODINGS = ("WKB", "geoarrow")
 
 
 @sealed
@@ -80,7 +81,14 @@ def open_source(
 
 
 @sealed
-def write(frame: gpd.GeoDataFrame, path: str | Path, *, overwrite: bool = False, quote_formulas: bool = False) -> Path:
+def write(
+    frame: gpd.GeoDataFrame,
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+    quote_formulas: bool = False,
+    encoding: str = "WKB",
+) -> Path:
     """Write a frame; under its name only when it is complete.
 
     A CSV file gets its coordinates as columns ``x`` and ``y`` (``lon`` and ``lat`` for degrees). The record in
@@ -93,16 +101,27 @@ def write(frame: gpd.GeoDataFrame, path: str | Path, *, overwrite: bool = False,
     quote_formulas : bool
         Put an apostrophe before the texts of a CSV file that begin with =, +, - or @, which spreadsheets run as
         formulas. Other programs then read the apostrophe as a part of the text.
+    encoding : {"WKB", "geoarrow"}
+        How GeoParquet holds the locations: as well-known binary, or as numbers in columns of their own.
     """
     path = check_free(path, overwrite=overwrite)
+    check_encoding(path, encoding)
     with complete(path) as unfinished:
-        format_named(unfinished).write(frame, unfinished, Writing(quote_formulas))
+        format_named(unfinished).write(frame, unfinished, Writing(quote_formulas, encoding))
     return path
 
 
-def write_stream(stream: Stream, path: Path, *, quote_formulas: bool = False) -> None:
+def write_stream(stream: Stream, path: Path, writing: Writing) -> None:
     """Write a release a table at a time to a path that `complete` gave; a name without an ending is a folder."""
-    _format_to_write(path, folder=True).write_stream(stream, path, Writing(quote_formulas))
+    _format_to_write(path, folder=True).write_stream(stream, path, writing)
+
+
+def check_encoding(path: Path, encoding: Any) -> None:
+    """Raise for an unknown encoding, and for one that only GeoParquet has."""
+    if encoding not in ENCODINGS:
+        raise InputError(f"`encoding` must be one of {list(ENCODINGS)}, got {quoted(encoding)}.")
+    if encoding != "WKB" and _format_to_write(path, folder=True) is not FOLDERS:
+        raise InputError(f"Only GeoParquet has other encodings than WKB; leave out `encoding` for {path.name!r}.")
 
 
 @sealed

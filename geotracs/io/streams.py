@@ -75,6 +75,10 @@ class Source:
         schema = pa.schema([f for f in self.schema if columns is None or f.name in columns])
         return _ahead(_sized(self._guarded(schema), rows, schema), self.enter_thread)
 
+    def decode(self, table: pa.Table) -> wkb.Shapes | None:
+        """Return the locations of a table as coordinates; None if only shapely can read them."""
+        return wkb.decode(table[self.geometry])
+
     def frame(self, table: pa.Table) -> gpd.GeoDataFrame:
         """Return a table as a frame, with its index; its other geometry columns are of that type too."""
         with told(self.path, "read"):
@@ -100,7 +104,12 @@ class Held(Source):
 
     def pieces(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """Yield the table."""
-        yield cast(pa.Table, self.table).select(schema.names)
+        yield self.whole.select(schema.names)
+
+    @property
+    def whole(self) -> pa.Table:
+        """The table."""
+        return cast(pa.Table, self.table)
 
 
 def held(frame: gpd.GeoDataFrame, path: Path) -> Source:

@@ -1,10 +1,11 @@
 """Frame in, frame out: the one call that the accessor makes."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import geopandas as gpd
 import numpy as np
+import pandas as pd
 
 import geotracs.geo.columns as columns_
 import geotracs.geo.tracks as frames
@@ -17,6 +18,8 @@ from geotracs.errors import sealed
 from geotracs.geo.originals import Originals
 from geotracs.release.charging import Account
 from geotracs.release.request import Request
+
+T = TypeVar("T")
 
 
 @sealed
@@ -195,18 +198,53 @@ def release(
     blocks.check_workers(workers)
     tracks = request.sharing.group(gdf, frames.read(gdf, request.trajectory, request.time, grouped=False))
     columns_.check(gdf, [] if request.budget_column is None else [request.budget_column])
-    own = budgets.of_tracks(request, gdf, tracks)
-    plan = plans.make(request, gdf, data=Originals.of(gdf.geometry), lengths=tracks.unit_lengths, budgets=own)
+
+    def build(plan: plans.Plan, tracks: frames.Tracks, xy: np.ndarray, added: pd.DataFrame | None) -> gpd.GeoDataFrame:
+        return frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
+
+    data = Originals.of(gdf.geometry)
+    private, record = at_once(
+        request, tracks, gdf, gdf, data, build, workers=workers, progress=progress, account=account
+    )
+    private.attrs = {"tracs": record}
+    return private
+
+
+def at_once(
+    request: Request,
+    tracks: frames.Tracks,
+    table: pd.DataFrame,
+    sample: gpd.GeoDataFrame,
+    data: Originals,
+    build: Callable[[plans.Plan, frames.Tracks, np.ndarray, pd.DataFrame | None], T],
+    *,
+    workers: int | None = None,
+    progress: bool | None = False,
+    account: Account | None = None,
+) -> tuple[T, dict[str, Any]]:
+    """Return what ``build`` makes of the reports of locations in memory, and the record of their release.
+
+    Parameters
+    ----------
+    tracks : Tracks
+        All locations, in the order of the rows.
+    table : DataFrame
+        The columns that the request names.
+    sample : GeoDataFrame
+        All rows with all columns, or the first of them.
+    """
+    own = budgets.of_tracks(request, table, tracks)
+    plan = plans.make(request, sample, data=data, lengths=tracks.unit_lengths, budgets=own)
     plan.prepare(progress)
     opened = account or Account(request)
-    key = opened.key(plan, opened.bill_of(gdf, tracks))
-    longest, periods = int(tracks.unit_lengths.max(initial=0)), request.sharing.periods(gdf, tracks)
+    key = opened.key(plan, opened.bill_of(table, tracks))
+    longest, periods = int(tracks.unit_lengths.max(initial=0)), request.sharing.periods(table, tracks)
     tracks = tracks.grouped() if plan.recipe.sequential else tracks
     with opened.or_withdraw():
-        each: dict[str, Any] = {"own": plan.own(gdf, tracks), "whose": plan.whose(gdf, tracks, key)}
+        each: dict[str, Any] = {"own": plan.own(table, tracks), "whose": plan.whose(table, tracks, key)}
         xy, added, _ = plan.reports(tracks, key, **each, progress=progress, workers=workers)
-        private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
-    private.attrs = {"tracs": plan.guarantee(len(xy), longest, Digest.of(xy), periods).to_attrs()}
+        private = build(plan, tracks, xy, added)
+    record = plan.guarantee(len(xy), longest, Digest.of(xy), periods).to_attrs()
     if account is None:
         opened.finish()
-    return private
+    return private, record

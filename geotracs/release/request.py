@@ -124,6 +124,12 @@ class Request:
         """The column that holds the epsilons, if they are not one number."""
         return self.eps if isinstance(self.eps, str) else None
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read beside the locations."""
+        named = (self.trajectory, self.time, self.budget_column, self.person)
+        return list(dict.fromkeys(name for name in named if name is not None))
+
     @cached_property
     def recipe(self) -> methods.Method:
         """The method with its options; for "auto" the one that stands for it."""

@@ -30,6 +30,7 @@ class Writing:
     """How a file is written; see `geotracs.files.write`."""
 
     quote_formulas: bool = False
+    encoding: str = "WKB"
 
 
 class Format(Protocol):

@@ -7,27 +7,28 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import geopandas as gpd
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyproj
 
-import geotracs.geo.crs as crs_
+import geotracs.io.metadata as metadata
 import geotracs.io.streams as streams
 import geotracs.io.wkb as wkb
 from geotracs.errors import InputError
 from geotracs.io.formats.base import Format, Reading, Writing, has_ending
-from geotracs.io.streams import Layout, Source, Stream, Summary
+from geotracs.io.geoarrow import NAME, NATIVE, Encoding
+from geotracs.io.streams import Source, Stream
 from geotracs.io.troubles import told
 
 PART = 2**20
 """How many rows a file of a folder holds at most: a good size of a partition of dask's."""
 BESIDE = ("_metadata", "_success", ".crc")
 """What may lie beside GeoParquet files in their folder."""
-_NULLABLE = re.compile(r"(U?Int|Float)\d+$|boolean$")
 
 
 class GeoParquet(Format):
@@ -63,27 +64,31 @@ class GeoParquet(Format):
 
     def write(self, frame: gpd.GeoDataFrame, path: Path, writing: Writing) -> None:
         """Write a frame to a file."""
-        frame.to_parquet(path)
+        empty = frame.geometry.isna().all()  # of which geopandas does not know another encoding
+        frame.to_parquet(path, geometry_encoding="WKB" if empty else writing.encoding)
 
     def write_stream(self, stream: Stream, path: Path, writing: Writing) -> None:
         """Write a file, or a folder of files, a table at a time; metadata are added in the end."""
-        layout, writers = stream.layout, list[pq.ParquetWriter]()
+        layout, writers, encoding = stream.layout, list[pq.ParquetWriter](), "WKB"
         most, rows = math.inf if path.suffix else PART, 0
         if not path.suffix:
             path.mkdir()
         try:
             for table in stream.tables:
+                if writing.encoding != "WKB":
+                    own = NATIVE[stream.summary().kind or "Point"]
+                    table, encoding = _native(table, layout.geometry, own), own.name
                 if not writers or rows + len(table) > most:
                     part = path if path.suffix else path / f"part.{len(writers)}.parquet"
-                    writers.append(pq.ParquetWriter(part, layout.schema, store_schema=False))
+                    writers.append(pq.ParquetWriter(part, table.schema, store_schema=False))
                     rows = 0
                 writers[-1].write_table(table)
                 rows += len(table)
-            metadata = _metadata(layout, stream.summary())
+            about = metadata.of_release(layout, stream.summary(), encoding)
             # Readers such as dask-geopandas know only what is in the schema, and that is written in the end, too.
-            schema = base64.b64encode(layout.schema.with_metadata(metadata).serialize()).decode()
+            schema = base64.b64encode(table.schema.with_metadata(about).serialize()).decode()
             for writer in writers:
-                writer.add_key_value_metadata({**metadata, "ARROW:schema": schema})
+                writer.add_key_value_metadata({**about, "ARROW:schema": schema})
         finally:
             for writer in writers:
                 writer.close()
@@ -118,6 +123,13 @@ def _checked(frame: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
     return frame
 
 
+def _native(table: pa.Table, geometry: str, encoding: Encoding) -> pa.Table:
+    """Return a table of a release with its locations in GeoParquet's own encoding."""
+    valid, shapes = np.asarray(table[geometry].is_valid()), cast(wkb.Shapes, wkb.decode(table[geometry]))
+    locations = encoding.encode(shapes.xy, shapes, valid)
+    return table.set_column(table.column_names.index(geometry), geometry, locations)
+
+
 def _has_files_deeper(path: Path) -> bool:
     deeper = [part.relative_to(path).parts for part in path.rglob("*.parquet")]
     return any(len(parts) > 1 and not parts[0].startswith((".", "_")) for parts in deeper)
@@ -144,17 +156,17 @@ class _Files(Source):
         """Return the table with its locations in well-known binary."""
         if self.encoding == "WKB" or self.geometry not in table.column_names:
             return table
-        position = table.column_names.index(self.geometry)
-        marked = pa.field(self.geometry, table.schema.field(position).type).with_metadata(
-            {"ARROW:extension:name": f"geoarrow.{self.encoding}"}
-        )
-        frame = gpd.GeoDataFrame.from_arrow(pa.table([table[self.geometry]], schema=pa.schema([marked])))
-        return table.set_column(position, self.geometry, wkb.from_frame(frame))
+        column = table[self.geometry]
+        said = {NAME: f"geoarrow.{self.encoding}"}
+        encoding = Encoding.of(pa.field(self.geometry, column.type, metadata=said))
+        shapes = cast(wkb.Shapes, encoding.decode(column))
+        locations = wkb.encode(shapes.xy, shapes.present, shapes.counts, np.asarray(column.is_valid()))
+        return table.set_column(table.column_names.index(self.geometry), self.geometry, locations)
 
 
 def _open(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Source:
     schemas, about, rows = zip(*[_footer(part) for part in parts], strict=True)
-    geos = [json.loads(metadata.get(b"geo", b"{}")) for metadata in about]
+    geos = [json.loads(footer.get(b"geo", b"{}")) for footer in about]
     for part, schema, geo in zip(parts, schemas, geos, strict=True):
         twice = [name for name in schema.names if schema.names.count(name) > 1]
         if twice:
@@ -170,23 +182,19 @@ def _open(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Source:
         raise InputError(f"{str(path)!r} cannot be read: its geometry metadata do not fit its columns.")
     if any(column is None or column.get("crs") != own[0].get("crs") for column in own):
         raise InputError(f"The files of {str(path)!r} differ in their geometry column or its CRS.")
-    pandas = json.loads(about[0].get(b"pandas", b"{}"))
-    types = [(column["field_name"], column["numpy_type"]) for column in pandas.get("columns", [])]
-    said = own[0].get("crs", "OGC:CRS84")  # which is what GeoParquet means when it says nothing
     boxes = [column.get("bbox") for column in own]
-    hidden = own[0].get("covering", {}).get("bbox", {}).get("xmin", [None])[0]  # a column of the locations' extents
+    hidden = metadata.hidden(own[0])
     fields = [f.remove_metadata() for f in schemas[0] if f.name != hidden]
     fields = [pa.field(name, pa.binary()) if f.name == name else f for f in fields]
     return _Files(
         path=path,
         schema=pa.schema(fields),
         geometry=name,
-        crs=crs if said is None else crs_.parse(json.dumps(said) if isinstance(said, dict) else said),
+        crs=metadata.crs(own[0], crs),
         rows=sum(rows),
         bounds=streams.union(boxes) if all(box is not None and len(box) == 4 for box in boxes) else None,
-        index=_index(pandas.get("index_columns", []), len(parts)),
         others={other: about for other, about in geos[0]["columns"].items() if other != name},
-        nullable={name: kind for name, kind in types if _NULLABLE.match(kind)},
+        **metadata.of_pandas(about[0], alone=len(parts) == 1),
         parts=parts,
         encoding=own[0]["encoding"],
     )
@@ -197,43 +205,3 @@ def _footer(part: Path) -> tuple[pa.Schema, dict[bytes, bytes], int]:
     with told(part, "read"):
         footer = pq.read_metadata(part)
         return footer.schema.to_arrow_schema(), footer.metadata or {}, footer.num_rows
-
-
-def _index(columns: list[Any], parts: int) -> list[str] | dict[str, Any]:
-    ranges = [column for column in columns if isinstance(column, dict)]
-    return ranges[0] if ranges and parts == 1 else [column for column in columns if isinstance(column, str)]
-
-
-def _metadata(layout: Layout, summary: Summary) -> dict[str, str]:
-    own = {
-        "encoding": "WKB",
-        "crs": layout.crs.to_json_dict(),
-        "geometry_types": [summary.kind] if summary.kind else [],
-    }
-    if summary.bounds is not None:
-        own["bbox"] = list(summary.bounds)
-    others = {name: about for name, about in layout.others.items() if name in layout.schema.names}
-    geo = {"version": "1.0.0", "primary_column": layout.geometry, "columns": {layout.geometry: own, **others}}
-    return {
-        "geo": json.dumps(geo),
-        "pandas": json.dumps(_pandas_metadata(layout, summary.rows)),
-        "PANDAS_ATTRS": json.dumps({"tracs": summary.record}),
-    }
-
-
-def _pandas_metadata(layout: Layout, rows: int) -> dict[str, Any]:
-    empty = layout.schema.empty_table().to_pandas()
-    named = bool(layout.index) and isinstance(layout.index, list)
-    if named:
-        empty = empty.set_index(layout.index)
-        empty.index.names = [None if name.startswith("__index_level_") else name for name in layout.index]
-    # An index of no numbers is a range to pandas, which would not be a column.
-    table = pa.Table.from_pandas(empty, preserve_index=True if named else None)
-    metadata = json.loads(table.schema.metadata[b"pandas"])
-    for column in metadata["columns"]:
-        column["numpy_type"] = layout.nullable.get(column["field_name"], column["numpy_type"])
-    for column in metadata["index_columns"]:
-        if isinstance(column, dict):
-            column |= layout.index if isinstance(layout.index, dict) else {}
-            column["stop"] = column["start"] + rows * column["step"]
-    return metadata

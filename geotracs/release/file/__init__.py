@@ -13,8 +13,6 @@ import geopandas as gpd
 import numpy as np
 import pyproj
 
-import geotracs.geo.columns as columns_
-import geotracs.geo.tracks as frames
 import geotracs.io.files as files
 import geotracs.io.siblings as siblings
 import geotracs.io.wkb as wkb
@@ -24,13 +22,13 @@ import geotracs.release.plan as plans
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError, PrivacyWarning, quoted, sealed, warn
 from geotracs.geo.originals import Originals, coordinates, some_coordinates
-from geotracs.io.formats import format_named
+from geotracs.io.formats import Writing, format_named
 from geotracs.io.progress import bar
 from geotracs.io.streams import Source, Stream
 from geotracs.io.troubles import described, told
 from geotracs.release.budgets import differ
 from geotracs.release.charging import Account
-from geotracs.release.file.release import Release
+from geotracs.release.file.release import Release, first_rows
 from geotracs.release.file.sorting import sort_out_of_core
 from geotracs.release.file.survey import Survey, bill
 from geotracs.release.frame import release as release_frame
@@ -40,8 +38,6 @@ AT_ONCE = 2**20
 """Files of up to this many rows are perturbed at once..."""
 BATCH = 2**18
 """...and larger ones in batches of this many."""
-SAMPLE = 10_000
-"""How many rows are looked at before a release is planned."""
 SORTING = ".sorting"
 
 
@@ -59,6 +55,7 @@ def perturb_file(
     temporary: str | Path | None = None,
     overwrite: bool = False,
     quote_formulas: bool = False,
+    encoding: str = "WKB",
     layer: str | None = None,
     x: str | None = None,
     y: str | None = None,
@@ -89,7 +86,7 @@ def perturb_file(
     temporary : path, optional
         A folder for what ``sort`` writes to disk: the original rows, in a folder that only you can read and that is
         removed in the end. By default the folder of ``src``, so that they are where the originals are anyway.
-    overwrite, quote_formulas
+    overwrite, quote_formulas, encoding
         As for `geotracs.files.write`.
     layer, x, y, input_crs, allow_remote
         As for `geotracs.files.read`, where ``input_crs`` is called ``crs``.
@@ -129,6 +126,8 @@ def perturb_file(
     original = Path(str(src).partition("|")[0])
     _check_apart(original, Path(dst))
     dst = files.check_free(dst, overwrite=overwrite, folder=os.path.isdir(original))
+    files.check_encoding(dst, encoding)
+    writing = Writing(quote_formulas, encoding)
     request = Request.of(eps, method, keep=keep, rng=rng, **arguments)
     account = Account(request)
     reading = {"layer": layer, "x": x, "y": y, "crs": input_crs, "allow_remote": allow_remote}
@@ -139,7 +138,7 @@ def perturb_file(
         frame = files.read(src, **reading)
         with told(src, "perturbed"):
             private = release_frame(frame, request, workers=workers, progress=progress, account=account)
-        files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas)
+        files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas, encoding=encoding)
         account.finish()
         paces.warn_of(private.attrs["tracs"].get("risk"))
         return private.tracs.guarantee
@@ -150,7 +149,7 @@ def perturb_file(
         _sorted(source, request, temporary or original.parent, batch_rows or BATCH, progress, sort=sort) as source,
     ):
         account.drafted(unfinished.parent)
-        promised = _stream(source, unfinished, account, batch_rows or BATCH, quote_formulas, workers, progress)
+        promised = _stream(source, unfinished, account, batch_rows or BATCH, writing, workers, progress)
         account.keep()
     account.finish()
     paces.warn_of(promised.risk)
@@ -165,7 +164,7 @@ def _sorted(
     if not sort:
         yield source
         return
-    _sample(source, request)
+    first_rows(source, request)
     beside, name = Path(beside), f".{source.path.name}."
     earlier = [str(other) for other in beside.glob(f"{glob.escape(name)}*{SORTING}")]
     if earlier:
@@ -187,26 +186,17 @@ def _sorted(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _sample(source: Source, request: Request) -> gpd.GeoDataFrame:
-    """Return the first rows, which have the columns that are asked for."""
-    sample = source.frame(next(source.tables(SAMPLE)))
-    frames.check(sample)
-    columns = (request.trajectory, request.time, request.budget_column, request.person)
-    columns_.check(sample, [name for name in columns if name is not None])
-    return sample
-
-
 def _stream(
     source: Source,
     target: Path,
     account: Account,
     rows: int,
-    quote_formulas: bool,
+    writing: Writing,
     workers: int | None,
     progress: bool | None,
 ) -> Guarantee:
     request = account.request
-    sample = _sample(source, request)
+    sample = first_rows(source, request)
     data = _originals(source, sample, request.domain, rows)
     survey = Survey.of(source, request, rows, progress) if request.sharing.shares or differ(request) else None
     counted = survey.lengths if survey is not None and request.sharing.shares else None
@@ -224,7 +214,7 @@ def _stream(
         release = Release(source, plan, key, rows, lines, counted, workers, advance, account)
         with closing(release.tables()) as tables:  # so that reading has ended when sorted rows are removed
             stream = Stream(release.layout, tables, release.summary)
-            files.write_stream(stream, target, quote_formulas=quote_formulas)
+            files.write_stream(stream, target, writing)
     return release.guarantee()
 
 

@@ -1,6 +1,7 @@
 """A release in pieces: a plan applied to one batch of rows after another."""
 
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from typing import Any, cast
 
 import geopandas as gpd
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 import pyproj
 import shapely
 
+import geotracs.geo.columns as columns_
 import geotracs.geo.tracks as frames
 import geotracs.io.wkb as wkb
 import geotracs.release.blocks as blocks
@@ -19,11 +21,15 @@ from geotracs.core.guarantee import Guarantee
 from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
 from geotracs.geo.sharing import Unit
-from geotracs.io.streams import Layout, Source, Summary
+from geotracs.io.streams import Bounds, Layout, Source, Summary
 from geotracs.io.troubles import told
 from geotracs.release.charging import Account, Meter
 from geotracs.release.file.counts import Counts, keys
 from geotracs.release.plan import Plan
+from geotracs.release.request import Request
+
+SAMPLE = 10_000
+"""How many rows are looked at before a release is planned."""
 
 
 class Release:
@@ -71,7 +77,7 @@ class Release:
         self._digest = Digest()
         self._kind: str | None = None
         self._corners: list[np.ndarray] = []
-        self.layout = self._layout([] if lines else self._place_fields())
+        self.layout = layout_of(source, plan, lines=lines)
 
     def tables(self) -> Generator[pa.Table]:
         """Return the release, a table at a time."""
@@ -116,29 +122,8 @@ class Release:
 
     def summary(self) -> Summary:
         """Return what is known by now."""
-        corners = np.concatenate(self._corners) if self._corners else None
-        bounds = None if corners is None else (*corners.min(axis=0).tolist(), *corners.max(axis=0).tolist())
-        return Summary(self._kind, self._rows, bounds, self.guarantee().to_attrs())
-
-    def _layout(self, places: list[pa.Field]) -> Layout:
-        source, plan = self._source, self._plan
-        index = source.index if isinstance(source.index, list) else []
-        fields = []
-        for field in source.schema:
-            if field.name == source.geometry:
-                fields += [*places, field]
-            elif field.name in plan.kept or field.name in index:
-                fields.append(field)
-        fields = [f.with_type(_unordered(f.type)) for f in fields]
-        crs = cast(pyproj.CRS, source.crs)  # a source without one has raised already
-        return Layout(pa.schema(fields), source.geometry, crs, source.index, source.others, source.nullable)
-
-    def _place_fields(self) -> list[pa.Field]:
-        rounding = self._plan.rounding
-        if rounding is None:
-            return []
-        none = rounding.attributes(np.arange(0 if isinstance(rounding.table, str) else len(rounding.table)))
-        return list(pa.Schema.from_pandas(none, preserve_index=False).remove_metadata())
+        corners = np.concatenate(self._corners) if self._corners else np.empty((0, 2))
+        return Summary(self._kind, self._rows, extent(corners), self.guarantee().to_attrs())
 
     def _read(self, table: pa.Table) -> frames.Tracks:
         plan = self._plan
@@ -199,11 +184,11 @@ class Release:
         self._before = last if continues else None
         self._locations, self._rows = self._locations + len(xy), self._rows + len(table)
         self._digest += Digest.of(xy)
-        if len(xy):
-            self._corners = [np.array([f(np.concatenate([xy, *self._corners]), axis=0) for f in (np.min, np.max)])]
-        locations = wkb.encode(xy, tracks.present) if tracks.geometry is None else _rebuilt(tracks, xy)
+        if (bounds := extent(xy)) is not None:
+            self._corners.append(np.array([bounds[:2], bounds[2:]]))
+        locations = encoded(tracks, xy, np.asarray(table[self.layout.geometry].is_valid()))
         self._advance(len(table))
-        return self._assembled(table, locations, added, tracks.present)
+        return assembled(self.layout, self._plan, table, locations, added, tracks.present)
 
     def _of_people(self, table: pa.Table, tracks: frames.Tracks) -> np.ndarray | None:
         """Count the locations of people, and return how many each has in the whole file."""
@@ -213,24 +198,6 @@ class Release:
         self._units.add(units, tracks.unit_lengths)
         return None if self._counted is None else self._counted.of(units)
 
-    def _assembled(
-        self, table: pa.Table, locations: pa.Array, added: pd.DataFrame | None, present: np.ndarray
-    ) -> pa.Table:
-        columns = []
-        for field in self.layout.schema:
-            if field.name == self.layout.geometry:
-                columns.append(locations)
-            elif field.name in self._plan.added:
-                if added is None:
-                    columns.append(pa.nulls(len(table), field.type))
-                    continue
-                where = np.cumsum(present) - 1
-                values = pa.array(added[field.name].array, field.type, from_pandas=True)
-                columns.append(values.take(pa.array(where, mask=~present)))
-            else:
-                columns.append(_used(table[field.name]) if pa.types.is_dictionary(field.type) else table[field.name])
-        return pa.table(columns, schema=self.layout.schema)
-
     def _unsorted(self) -> str:
         columns = [repr(name) for name in (self._plan.trajectory, self._plan.time) if name is not None]
         why = f"{self._plan.recipe.name} looks back" if self._plan.recipe.sequential else "An uneven allocation looks"
@@ -239,6 +206,54 @@ class Release:
             "those of a trajectory must be together and in the order of their times. Use sort=True to sort "
             f"them on disk, or sort the file by {' and '.join(columns)} first."
         )
+
+
+def layout_of(source: Source, plan: Plan, *, lines: bool) -> Layout:
+    """Return what the tables of a release are like; lines get no column that says a place."""
+    places = [] if lines else _place_fields(plan)
+    index = source.index if isinstance(source.index, list) else []
+    fields = []
+    for field in source.schema:
+        if field.name == source.geometry:
+            fields += [*places, field]
+        elif field.name in plan.kept or field.name in index:
+            fields.append(field)
+    fields = [f.with_type(_unordered(f.type)) for f in fields]
+    crs = cast(pyproj.CRS, source.crs)  # a source without one has raised already
+    return Layout(pa.schema(fields), source.geometry, crs, source.index, source.others, source.nullable)
+
+
+def _place_fields(plan: Plan) -> list[pa.Field]:
+    rounding = plan.rounding
+    if rounding is None:
+        return []
+    none = rounding.attributes(np.arange(0 if isinstance(rounding.table, str) else len(rounding.table)))
+    return list(pa.Schema.from_pandas(none, preserve_index=False).remove_metadata())
+
+
+def assembled(
+    layout: Layout,
+    plan: Plan,
+    table: pa.Table,
+    locations: pa.Array | pa.ChunkedArray,
+    added: pd.DataFrame | None,
+    present: np.ndarray,
+) -> pa.Table:
+    """Return the rows of a release: other locations, what places add, and the kept columns."""
+    columns = []
+    for field in layout.schema:
+        if field.name == layout.geometry:
+            columns.append(locations)
+        elif field.name in plan.added:
+            if added is None:
+                columns.append(pa.nulls(len(table), field.type))
+                continue
+            where = np.cumsum(present) - 1
+            values = pa.array(added[field.name].array, field.type, from_pandas=True)
+            columns.append(values.take(pa.array(where, mask=~present)))
+        else:
+            columns.append(_used(table[field.name]) if pa.types.is_dictionary(field.type) else table[field.name])
+    return pa.table(columns, schema=layout.schema)
 
 
 def read(
@@ -256,13 +271,27 @@ def read(
     with told(source.path, "read"):
         frame = table.select(columns).to_pandas()
     frame.index = pd.RangeIndex(first, first + len(table))
-    points = wkb.decode(table[source.geometry])
-    if points is not None:
-        tracks = frames.read_points(frame, *points, trajectory, time)
+    found = source.decode(table)
+    if found is not None:
+        tracks = frames.read_coordinates(frame, found.xy, found.present, found.counts, trajectory, time)
     else:
         shapes = gpd.GeoSeries(wkb.geometries(table[source.geometry]), index=frame.index, crs=source.crs)
         tracks = frames.read(gpd.GeoDataFrame(frame, geometry=shapes), trajectory, time, grouped=False)
     return tracks if sharing is None else sharing.group(frame, tracks)
+
+
+def extent(xy: np.ndarray) -> Bounds | None:
+    """Return the bounds of locations; None without any."""
+    return (*xy.min(axis=0).tolist(), *xy.max(axis=0).tolist()) if len(xy) else None
+
+
+def first_rows(source: Source, request: Request) -> gpd.GeoDataFrame:
+    """Return the first rows, which have the columns that are asked for."""
+    with closing(source.tables(SAMPLE)) as tables:
+        sample = source.frame(next(tables))
+    frames.check(sample)
+    columns_.check(sample, request.columns)
+    return sample
 
 
 def named(source: Source, table: pa.Table, meter: Meter) -> pd.DataFrame:
@@ -297,7 +326,10 @@ def _rows_of(tracks: frames.Tracks, locations: int) -> int:
     return int(np.flatnonzero(tracks.present)[locations if starts is None else np.searchsorted(starts, locations)])
 
 
-def _rebuilt(tracks: frames.Tracks, xy: np.ndarray) -> pa.Array:
+def encoded(tracks: frames.Tracks, xy: np.ndarray, valid: np.ndarray) -> pa.Array:
+    """Return well-known binary of the rows with other locations; those that are ``valid`` but hold none stay empty."""
+    if tracks.geometry is None:
+        return wkb.encode(tracks.in_frame_order(xy), tracks.present, tracks.counts, valid)
     return pa.array(shapely.to_wkb(tracks.rebuild(xy)), pa.binary())
 
 
