@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from geotracs.release.frame import perturb
     from geotracs.trust.audit import audit
     from geotracs.trust.ledger import Ledger
+    from geotracs.trust.report import report
     from geotracs.trust.risk import risk
     from geotracs.trust.risk_curves import risk_curves
     from geotracs.utility import metrics
@@ -77,6 +78,7 @@ _FUNCTIONS = {
     "perturb_file": "geotracs.release.file",
     "popularity": "geotracs.answers.popularity",
     "reconstruct": "geotracs.answers.reconstruct",
+    "report": "geotracs.trust.report",
     "risk": "geotracs.trust.risk",
     "risk_curves": "geotracs.trust.risk_curves",
     "sweep": "geotracs.utility.sweep",
@@ -116,6 +118,7 @@ __all__ = [
     "plots",
     "popularity",
     "reconstruct",
+    "report",
     "risk",
     "risk_curves",
     "sweep",

@@ -14,6 +14,8 @@ import geopandas as gpd
 import pandas as pd
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import dask_geopandas
     import folium
     import numpy as np
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from geotracs.core.guarantee import Guarantee
+    from geotracs.trust.findings import Audit
+    from geotracs.trust.ledger import Ledger
+    from geotracs.trust.report_result import Report
     from geotracs.trust.risk_result import Risk
     from geotracs.views.maps.scene import Row
 
@@ -238,6 +243,26 @@ class TracsAccessor:
         ) -> Risk:
             """See `geotracs.trust.risk.of_release`."""
 
+        def report(
+            self,
+            path: str | Path | None = None,
+            *,
+            person: str | None = None,
+            period: str = "1D",
+            ledger: Ledger | None = None,
+            data: str | None = None,
+            risk: Risk | bool = True,
+            audit: Audit | bool = True,
+            speed: float = ...,
+            domain: Any = None,
+            round_to: Any = None,
+            prior: Any = None,
+            weight: str | None = None,
+            title: str | None = None,
+            overwrite: bool = False,
+        ) -> Report:
+            """See `geotracs.report`."""
+
         def plot(
             self,
             perturbed: gpd.GeoDataFrame | None = None,
@@ -276,6 +301,7 @@ class TracsAccessor:
         flows = _Function("geotracs.answers.flows", "flows")
         lengths = _Function("geotracs.answers.lengths", "lengths")
         risk = _Function("geotracs.trust.risk", "of_release")
+        report = _Function("geotracs.trust.report", "report")
         explore = _Function("geotracs.views.maps", "explore")
         plot = _Function("geotracs.views.plots", "plot")
         synthesize = _Function("geotracs.answers.synthesize", "synthesize")

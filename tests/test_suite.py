@@ -116,6 +116,9 @@ TESTED_IN = {
     "experiments/risks": "test_experiments_risks",
     "experiments/tracking": "test_experiments_tracking",
     **{f"trust/risk_{name}": "trust/test_risk" for name in ("attacks", "curves", "people", "result")},
+    **{f"trust/report_{name}": "trust/test_report" for name in (
+        "checks", "map", "page", "points", "result", "sums", "words",
+    )},
     **{f"experiments/{name}": "test_experiments_synthesis" for name in ("ldptrace", "synthesis", "trips")},
     **{f"experiments/{name}": "test_experiments" for name in (
         "cities", "continuous", "discrete", "exact", "figures", "published", "report", "setups", "timing",

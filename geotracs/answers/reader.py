@@ -115,26 +115,13 @@ class Reader:
                 "The locations of this frame are not those that perturb() returned, which its record describes: "
                 "nothing can be estimated from them. Use the frame that perturb() returned, or some of its rows."
             )
-        request = again.request(guarantee)
-        tracks = frames.read(frame, request.trajectory, request.time, grouped=False)
-        if not len(tracks.xy):
-            raise InputError("The frame holds no location.")
-        if stands == digest.PART and (guarantee.unit != "location" or guarantee.column is not None):
-            raise InputError(
-                "This frame is a part of a release whose locations share an epsilon, and what each of them has depends "
-                "on the others. Use the whole frame that perturb() returned."
-            )
-        tracks = request.sharing.group(frame, tracks)
-        own = budgets.of_tracks(request, frame, tracks)
-        tracks = tracks.grouped()
-        column = None if own is None else own.own(frame, tracks.present)
-        eps = budgets.of_locations(guarantee.epsilon, guarantee.unit, own, tracks, column, tracks.unit_lengths)
+        tracks, eps = spent(frame, guarantee, stands)
         levels = np.unique(eps)
         setting = again.setting(
             guarantee, frame.crs, levels, domain=domain, round_to=round_to, prior=prior, weight=weight
         )
         moved = crs_.transform(tracks.xy, frame.crs, setting.region.crs)
-        times = None if request.time is None else frames.seconds(frame, request.time)[tracks.rows]
+        times = None if guarantee.time is None else frames.seconds(frame, guarantee.time)[tracks.rows]
         observations = Observations.of(frame, tracks, guarantee)
         return cls(guarantee, setting, tracks, np.ascontiguousarray(moved), eps, times, observations)
 
@@ -396,3 +383,24 @@ class Reader:
         """Yield the reports of each trajectory."""
         for first, last in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True):
             yield slice(first, last)
+
+
+def spent(frame: gpd.GeoDataFrame, guarantee: Guarantee, stands: str) -> tuple[frames.Tracks, float | np.ndarray]:
+    """Return the reports of a release, trajectory after trajectory, and the epsilon of each.
+
+    ``stands`` is what `standing` says of the frame: a part of a release may not tell what was spent on it.
+    """
+    request = again.request(guarantee)
+    tracks = frames.read(frame, request.trajectory, request.time, grouped=False)
+    if not len(tracks.xy):
+        raise InputError("The frame holds no location.")
+    if stands == digest.PART and (guarantee.unit != "location" or guarantee.column is not None):
+        raise InputError(
+            "This frame is a part of a release whose locations share an epsilon, and what each of them has depends "
+            "on the others. Use the whole frame that perturb() returned."
+        )
+    tracks = request.sharing.group(frame, tracks)
+    own = budgets.of_tracks(request, frame, tracks)
+    tracks = tracks.grouped()
+    column = None if own is None else own.own(frame, tracks.present)
+    return tracks, budgets.of_locations(guarantee.epsilon, guarantee.unit, own, tracks, column, tracks.unit_lengths)

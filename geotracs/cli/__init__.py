@@ -30,6 +30,7 @@ COMMANDS = {
     "audit": "Look for a violation of what a method promises: in its integers, its draws, and from file to file.",
     "ledger": "Show how much epsilon people have spent, change the budget, or charge a release made elsewhere.",
     "risk": "Say what a release tells, or would tell, about a person, in metres.",
+    "report": "Make a report on a release for a privacy officer: what is promised, what is left, what was checked.",
     "demo": "Generate a city, perturb its tracks, and show what it cost.",
     "reproduce": "Reproduce every figure and table of the paper's evaluation, with baselines that are eps-LDP.",
 }
@@ -43,7 +44,7 @@ ANSWERS = (
     "synthesize",
 )
 """...in `geotracs.cli.answers`..."""
-TRUST = ("audit", "ledger", "risk")
+TRUST = ("audit", "ledger", "risk", "report")
 """...and in `geotracs.cli.trust`."""
 OPTIONS = {
     "`dst`": "OUT",
@@ -72,8 +73,8 @@ OPTIONS = {
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
     "alarm", "at", "bins", "cell", "cells", "crs", "data", "domain", "draws", "eps", "fixes", "interval", "known",
-    "ledger", "level", "method", "motion", "n", "network", "of", "pairs", "people", "person", "places", "prior",
-    "releases", "repeat", "round_to", "seed", "speed", "stay", "time", "trajectory", "unit", "weight",
+    "ledger", "level", "method", "motion", "n", "network", "of", "pairs", "people", "period", "person", "places",
+    "prior", "releases", "repeat", "round_to", "seed", "speed", "stay", "time", "trajectory", "unit", "weight",
     "when", "within", "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""

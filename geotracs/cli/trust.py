@@ -26,6 +26,8 @@ from geotracs.errors import InputError
 from geotracs.io.progress import step
 from geotracs.trust.audit import ALARM, CHECKS, DRAWS, PAIRS, RELEASES, audit
 from geotracs.trust.ledger import PER, Ledger
+from geotracs.trust.report import report
+from geotracs.trust.report_result import check_path
 from geotracs.trust.risk import WITHIN, of_release, risk
 
 OF_MADE_UP = {"eps", "interval", "method", "unit", "people", "fixes", "seed"}
@@ -201,3 +203,63 @@ def risk_command(paths, domain, round_to, prior, as_json, layer, x, y, input_crs
         reading = {"layer": layer, "x": x, "y": y, "input_crs": input_crs, "allow_remote": allow_remote}
         found = of_release(*read_both(*paths, **reading), **layers, **arguments)
     click.echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))
+
+
+@click.command("report")
+@click.argument("source", metavar="PRIVATE")
+@click.argument("targets", metavar="OUT...", nargs=-1, required=True)
+@click.option("--person", help="Column of PRIVATE that says whose row it is, to add up what each spends.")
+@click.option("--period", default="1D", show_default=True, help="Add it up for each period, too.")
+@click.option("--ledger", help="Say what was spent so far: a file; see geotracs ledger.")
+@click.option("--data", help="How the ledger names the data.")
+@click.option("--originals", metavar="IN", help="Compare attacks with the originals: the report is confidential then.")
+@click.option("--no-risk", is_flag=True, help="Make no attacks.")
+@click.option("--no-audit", is_flag=True, help="Make no audit.")
+@click.option("--speed", type=float, default=SPEED, show_default=True, help="How fast people are at most, in m/s.")
+@click.option("--domain", help="Public region of the release, if its record does not hold it, as for perturb.")
+@click.option("--round-to", help="Its public places, likewise: a file, or grid:500.")
+@click.option("--prior", help="Its public prior, likewise: a file.")
+@click.option("--weight", help="Column of the prior with the number of each point or area.")
+@click.option("--title", help="The heading.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+@ALLOW_REMOTE
+def report_command(
+    source, targets, ledger, originals, no_risk, no_audit, domain, round_to, prior, overwrite, allow_remote, **arguments
+):
+    """Make a report on a release for a privacy officer: what is promised, what is left, what was checked.
+
+    OUT is a page (.html) or JSON (.json), or give both. The page needs nothing else and can be printed. It is computed
+    from PRIVATE and public information only, unless --originals is given; it never holds an original location. PRIVATE
+    must keep its record: GeoParquet or GeoPackage.
+
+    \b
+    Examples:
+        geotracs report private.parquet report.html --domain city.geojson
+        geotracs report private.gpkg report.html report.json --person person --ledger ledger.db --data bus-2026
+    """
+    for target in targets:
+        check_path(target, overwrite=overwrite)
+    layers = {
+        "domain": read_domain(domain, allow_remote),
+        "round_to": read_places(round_to, allow_remote),
+        "prior": read_layer(prior, allow_remote),
+        "weight": arguments.pop("weight"),
+    }
+    found = not no_risk
+    if originals is not None and found:
+        release = files.read(source, allow_remote=allow_remote)
+        tracks = files.read(originals, allow_remote=allow_remote)
+        person = arguments["person"] if arguments["person"] in tracks else None
+        found = of_release(tracks, release, person=person, speed=arguments["speed"], **layers)
+    made = report(
+        source,
+        ledger=None if ledger is None else Ledger(ledger),
+        risk=found,
+        audit=not no_audit,
+        **layers,
+        **arguments,
+    )
+    for target in targets:
+        click.echo(f"Written: {made.write(target, overwrite=overwrite)}")
+    for point in made.facts["points"]:
+        click.echo(f"{point['kind'].capitalize()}: {point['words']}")

@@ -228,12 +228,12 @@ def recorded(
     if domain is not None:
         return again(domain, crs)
     try:
-        return again(_from_record(known, record.get("layers", {})), crs_.parse(known["crs"]))
+        return again(from_record(known, record.get("layers", {})), crs_.parse(known["crs"]))
     except (KeyError, TypeError, ValueError, ProjError):  # missing, or not as we write it
         return None
 
 
-def _from_record(known: dict[str, Any], embedded: dict[str, Any]) -> Any:
+def from_record(known: dict[str, Any], embedded: dict[str, Any]) -> Any:
     """Return the domain that a record tells, in its CRS."""
     if "vertices" in known:
         origin, u, _, v = np.asarray(known["vertices"], dtype=float)

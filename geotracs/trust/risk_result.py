@@ -122,7 +122,7 @@ class Risk:
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw what each attack finds beside its baseline; see `geotracs.plots.attacks`."""
-        return draw(self.table.assign(words=[self._in_words(one) for one in self.found]), ax=ax)
+        return draw(self.table.assign(words=[self.in_words(one) for one in self.found]), ax=ax)
 
     def __repr__(self) -> str:
         lines = [f"Risk of {self.setting.get('release', 'a release')}, {self.setting.get('people', 0):,} people"]
@@ -130,12 +130,13 @@ class Risk:
         for one in self.found:
             interval = f"{_short(one, one.low)} to {_short(one, one.high)}"
             lines.append(
-                f"{self._in_words(one):<52}{_short(one, one.value, unit=True):>10}  {interval:>18}  "
+                f"{self.in_words(one):<52}{_short(one, one.value, unit=True):>10}  {interval:>18}  "
                 f"{_short(one, one.baseline, unit=True):>15}"
             )
         return "\n".join([*lines, self.words, self.note])
 
-    def _in_words(self, one: Found) -> str:
+    def in_words(self, one: Found) -> str:
+        """Return what an attack does, in few words."""
         return NAMES[one.attack].format(**{"known": 4, "within": 550.0, **self.setting})
 
 

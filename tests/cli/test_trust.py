@@ -1,4 +1,6 @@
-"""The ledger on the command line."""
+"""The ledger and the report on the command line."""
+
+import json
 
 import pytest
 
@@ -34,3 +36,39 @@ def test_a_release_is_charged_and_shown(run, tracks, tmp_path):  # noqa: F811
     assert run("ledger", "budget", ledger, 21)[1] == "21\n"
     assert run(*release, "--data", "bus")[0] == 0
     assert run("ledger", "budget", ledger)[1] == "21\n"
+
+
+def test_a_report_of_a_release(run, tracks, tmp_path):  # noqa: F811
+    private, page, facts = (tmp_path / name for name in ("private.gpkg", "report.html", "report.json"))
+    ledger = tmp_path / "ledger.db"
+    run("ledger", "budget", ledger, 20)
+    release = ["perturb", tracks, private, "--eps", 2, "--domain=13.16,-20.33,13.28,-20.19", "--trajectory", "person"]
+    run(*release, "--time", "t", "--keep", "none", "--ledger", ledger, "--data", "bus")
+    quick = ["--no-risk", "--no-audit", "--ledger", ledger, "--data", "bus"]
+    code, said, _ = run("report", private, page, facts, "--person", "person", *quick)
+    assert code == 0
+    assert f"Written: {page}" in said
+    assert "Decide: No attack was made." in said
+    known = json.loads(facts.read_text())
+    assert known["epsilon"][2] | {"largest": 8.0, "count": 3} == known["epsilon"][2]
+    assert known["spent"]["largest"] == 8
+    assert known["release"]["file"] == "private.gpkg"
+    assert known["release"]["sha256"] in page.read_text()
+    code, _, said = run("report", private, page, *quick)
+    assert (code, "use --overwrite to replace it" in said) == (2, True)
+    code, _, said = run("report", tracks, tmp_path / "other.html", *quick)
+    assert (code, "no record of a perturbation" in said) == (2, True)
+    code, _, said = run("report", private, tmp_path / "report.pdf", *quick)
+    assert (code, "ends with .html or .json" in said) == (2, True)
+    assert sorted(path.name for path in tmp_path.glob("*.html")) == ["report.html"]
+
+
+def test_a_report_beside_originals_is_confidential(run, tmp_path):  # noqa: F811
+    city = geotracs.datasets.sample_city(people=5, seed=1)
+    few = city.tracks[city.tracks.groupby("person").cumcount() < 8]
+    private = few.tracs.perturb(2, domain=city.boundary.total_bounds, trajectory="person", time="t", keep=[])
+    files.write(few, tmp_path / "tracks.gpkg")
+    files.write(private, tmp_path / "private.gpkg")
+    given = ["report", tmp_path / "private.gpkg", tmp_path / "report.html", "--no-audit"]
+    assert run(*given, "--originals", tmp_path / "tracks.gpkg")[0] == 0
+    assert "Confidential: the attacks were compared" in (tmp_path / "report.html").read_text()
