@@ -113,6 +113,7 @@ def report(
     stands = _checked(frame, guarantee)
     layers = {"domain": domain, "round_to": round_to, "prior": prior, "weight": weight}
     tracks, eps = readers.spent(frame, guarantee, stands)
+    person = guarantee.repeat.get("person") if person is None else person
     spent = Spent(frame, guarantee, tracks, eps)
     public = checks.Public.of(frame, guarantee, spent, layers)
     facts: dict[str, Any] = {

@@ -13,12 +13,14 @@ import geotracs.geo.tracks as frames
 import geotracs.release.again as again
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import GeotracsWarning, InputError, quoted, warn
+from geotracs.release.repeats import SAME
 from geotracs.trust.audit import audit
 from geotracs.trust.findings import NOT_A_PROOF, Audit
 from geotracs.trust.ledger import OF_ALL, Ledger
 from geotracs.trust.report_sums import Spent
 from geotracs.trust.report_words import GROUPS, QUESTIONS
 from geotracs.trust.risk import risk
+from geotracs.trust.risk_people import PERSON
 from geotracs.trust.risk_result import Risk
 
 QUICK: dict[str, Any] = {"checks": ["exact", "draws"], "draws": 100_000, "pairs": 1, "rng": 0}
@@ -99,6 +101,8 @@ class Public:
             options |= {"round_to": given["places"], "centroid": bool(known.layers.get("places", {}).get("centroid"))}
         if (known.remap or {}).get("kept"):
             options["remap"] = True
+        if known.repeat:
+            options |= {"repeat": SAME, "cell": known.repeat["cell"], "person": PERSON}
         public = {name: given[name] for name in ("prior", "weight", "fit", "crs")}
         numbers: dict[str, Any] = {"interval": interval, "speed": speed, "fixes": self.fixes}
         numbers |= {"people": PEOPLE, "cells": CELLS}

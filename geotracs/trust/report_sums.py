@@ -108,12 +108,12 @@ class Spent:
             unknown = "The release does not say whose trajectories are whose; name the column with `person`."
             return [*found, Sums("a person", remark=unknown), self._periods(each, None, period)]
         whose = self._labels(person)
-        return [*found, _sums("a person", each, [whose]), self._periods(each, whose, period)]
+        return [*found, self._sums("a person", each, [whose]), self._periods(each, whose, period)]
 
     def _trajectories(self, each: pd.Series) -> Sums:
         numbers = np.repeat(np.arange(len(self.tracks.lengths)), self.tracks.lengths)
         if self.guarantee.unit == "location" or self.guarantee.column is not None:
-            return _sums("a trajectory", each, [numbers])
+            return self._sums("a trajectory", each, [numbers])
         one = self.guarantee.epsilon  # a share of it is rounded down
         return Sums("a trajectory", len(self.tracks.lengths), one, one)
 
@@ -124,7 +124,20 @@ class Spent:
             return Sums(of, remark="The release has no times on record.")
         if whose is None:
             whose = np.repeat(np.arange(len(self.tracks.lengths)), self.tracks.lengths)
-        return _sums(of, each, [whose, self._numbers(time, pd.Timedelta(period))])
+        return self._sums(of, each, [whose, self._numbers(time, pd.Timedelta(period))])
+
+    def _sums(self, of: str, each: pd.Series, by: list[np.ndarray]) -> Sums:
+        total = each.groupby(by).sum()
+        return Sums(of, len(total), _nine(total.max()), _nine(total.median()), self._drawn_once(each, by))
+
+    def _drawn_once(self, each: pd.Series, by: list[np.ndarray]) -> str:
+        """Return what the sums are where repeated reports are drawn once; cells that share a report count as one."""
+        if not self.guarantee.repeat:
+            return ""
+        reports = pd.DataFrame({"eps": each, "x": self.tracks.xy[:, 0], "y": self.tracks.xy[:, 1]})
+        once = ~reports.assign(**{str(number): codes for number, codes in enumerate(by)}).duplicated()
+        largest = _nine(each.where(once, 0).groupby(by).sum().max())
+        return f"Rows are counted. Repeated reports are drawn once: by distinct reports it is {largest:,g} at most."
 
     def _numbers(self, time: str, period: pd.Timedelta) -> np.ndarray:
         """Return the number of the period of each report; days begin at midnight of the release's time zone."""
@@ -144,11 +157,6 @@ class Spent:
         return codes
 
 
-def _sums(of: str, each: pd.Series, by: list[np.ndarray]) -> Sums:
-    total = each.groupby(by).sum()
-    return Sums(of, len(total), float(f"{total.max():.9g}"), float(f"{total.median():.9g}"))
-
-
 def _checked_period(period: Any) -> str:
     """Return a period in words, or raise."""
     try:
@@ -158,6 +166,11 @@ def _checked_period(period: Any) -> str:
     if length is None or not length > pd.Timedelta(0):
         raise InputError(f'`period` must be a duration such as "1D" or "1h", got {quoted(period)}.')
     return PERIODS.get(period, f"period of {period}")
+
+
+def _nine(total: float) -> float:
+    """Return a sum without the rounding errors of its terms."""
+    return float(f"{total:.9g}")
 
 
 def _times(eps: float) -> str:

@@ -71,6 +71,8 @@ def not_protected(guarantee: Guarantee) -> list[str]:
         found.append(f"The column {guarantee.column}, which says the epsilon of each row.")
     if guarantee.kept:
         found.append(f"The columns {', '.join(map(str, guarantee.kept))}. They were kept as they are in the originals.")
+    if guarantee.repeat:
+        found.append("Which rows of a person are at the same place: they share one report, and everybody sees it.")
     return [
         *found,
         "That somebody is in the data at all, and how many locations they have.",

@@ -181,6 +181,15 @@ class TestChecks:
         assert report.facts["audit"]["passed"]
         assert "<svg" in report.to_html()
 
+    def test_repeated_reports_count_once(self, originals, small):
+        still = originals.set_geometry(gpd.GeoSeries([originals.geometry[0]] * len(originals), crs=originals.crs))
+        report = released(still, repeat="same", person="who").tracs.report(audit=False)
+        person = report.facts["epsilon"][2]
+        assert person["largest"] == 2 * TRIPS * REPORTS
+        assert person["remark"].endswith("by distinct reports it is 2 at most.")
+        assert report.facts["risk"]["source"] == "made-up people"
+        assert any("share one report" in words for words in report.facts["not_protected"])
+
     def test_metric_privacy_is_named(self, originals):
         report = released(originals, method="geo-ind", radius=500.0).tracs.report(**BARE)
         assert any("metric privacy, which is weaker" in point["words"] for point in report.facts["points"])
