@@ -83,10 +83,9 @@ def read_places(text: str | None, allow_remote: bool = False) -> Any:
     if text is None or not text.startswith("grid:"):
         return read_layer(text, allow_remote)
     try:
-        cell = float(text.removeprefix("grid:"))
-    except ValueError:
-        raise InputError(f"`--round-to grid:METRES` needs a number, got {text!r}.") from None
-    return Grid(cell=cell)
+        return Grid(cell=float(text.removeprefix("grid:")))
+    except ValueError:  # and an InputError is one
+        raise InputError(f"`--round-to grid:METRES` needs a length in metres greater than 0, got {text!r}.") from None
 
 
 def method_options(pairs: Sequence[str], function: Callable[..., Any]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def report(
     stands = _checked(frame, guarantee)
     layers = {"domain": domain, "round_to": round_to, "prior": prior, "weight": weight}
     tracks, eps = readers.spent(frame, guarantee, stands)
-    person = guarantee.repeat.get("person") if person is None else person
+    person = person or guarantee.person or guarantee.repeat.get("person")
     spent = Spent(frame, guarantee, tracks, eps)
     public = checks.Public.of(frame, guarantee, spent, layers)
     facts: dict[str, Any] = {
@@ -173,7 +173,7 @@ def _checked(frame: gpd.GeoDataFrame, guarantee: Guarantee) -> str:
 
 def _release(spent: Spent, stands: str, file: dict[str, str]) -> dict[str, Any]:
     frame, guarantee = spent.frame, spent.guarantee
-    known = [guarantee.trajectory, guarantee.time, guarantee.column, *guarantee.kept]
+    known = [guarantee.trajectory, guarantee.time, guarantee.column, guarantee.person, *guarantee.kept]
     others = [str(name) for name in frame.columns if name != frame.active_geometry_name]
     return {
         "rows": len(frame),

@@ -102,7 +102,9 @@ class Public:
         if (known.remap or {}).get("kept"):
             options["remap"] = True
         if known.repeat:
-            options |= {"repeat": SAME, "cell": known.repeat["cell"], "person": PERSON}
+            options |= {"repeat": SAME, "cell": known.repeat["cell"]}
+        if known.repeat or known.person is not None:
+            options["person"] = PERSON
         public = {name: given[name] for name in ("prior", "weight", "fit", "crs")}
         numbers: dict[str, Any] = {"interval": interval, "speed": speed, "fixes": self.fixes}
         numbers |= {"people": PEOPLE, "cells": CELLS}

@@ -8,13 +8,13 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 
+import geotracs.geo.columns as columns_
 import geotracs.geo.tracks as frames
 from geotracs.core.budget import LARGEST
 from geotracs.core.guarantee import Guarantee
-from geotracs.errors import InputError, quoted
+from geotracs.errors import InputError
+from geotracs.geo.periods import Period
 
-PERIODS = {"1h": "hour", "1D": "day", "7D": "week", "1W": "week"}
-"""Periods that have a name."""
 MUCH = 20.0
 """From this epsilon on a bound says nothing in practice: exp(20) is almost 500 million."""
 
@@ -112,19 +112,16 @@ class Spent:
 
     def _trajectories(self, each: pd.Series) -> Sums:
         numbers = np.repeat(np.arange(len(self.tracks.lengths)), self.tracks.lengths)
-        if self.guarantee.unit == "location" or self.guarantee.column is not None:
-            return self._sums("a trajectory", each, [numbers])
-        one = self.guarantee.epsilon  # a share of it is rounded down
-        return Sums("a trajectory", len(self.tracks.lengths), one, one)
+        return self._sums("a trajectory", each, [numbers])
 
     def _periods(self, each: pd.Series, whose: np.ndarray | None, period: str) -> Sums:
-        time, name = self.guarantee.time, _checked_period(period)
-        of = f"a person in a {name}" if whose is not None else f"a trajectory in a {name}"
+        time, wanted = self.guarantee.time, Period.of(period, "period")
+        of = f"{'a trajectory' if whose is None else 'a person'} in a {wanted.words}"
         if time is None:
             return Sums(of, remark="The release has no times on record.")
         if whose is None:
             whose = np.repeat(np.arange(len(self.tracks.lengths)), self.tracks.lengths)
-        return self._sums(of, each, [whose, self._numbers(time, pd.Timedelta(period))])
+        return self._sums(of, each, [whose, wanted.numbers(self.frame, time)[self.tracks.rows]])
 
     def _sums(self, of: str, each: pd.Series, by: list[np.ndarray]) -> Sums:
         total = each.groupby(by).sum()
@@ -139,33 +136,14 @@ class Spent:
         largest = _nine(each.where(once, 0).groupby(by).sum().max())
         return f"Rows are counted. Repeated reports are drawn once: by distinct reports it is {largest:,g} at most."
 
-    def _numbers(self, time: str, period: pd.Timedelta) -> np.ndarray:
-        """Return the number of the period of each report; days begin at midnight of the release's time zone."""
-        column = self.frame[time]
-        if isinstance(column.dtype, pd.DatetimeTZDtype):
-            column = column.dt.tz_localize(None)
-        seconds = frames.seconds(self.frame.assign(**{time: column}), time)[self.tracks.rows]
-        return np.floor(seconds / period.total_seconds())
-
     def _labels(self, person: str) -> np.ndarray:
-        frames.check_columns(self.frame, [person])
+        columns_.check(self.frame, [person])
         codes = pd.factorize(self.frame[person])[0][self.tracks.rows]
         if (codes < 0).any():
             raise InputError(
                 f"{np.count_nonzero(codes < 0):,} report(s) have no label in the column {person!r}; fill them in."
             )
         return codes
-
-
-def _checked_period(period: Any) -> str:
-    """Return a period in words, or raise."""
-    try:
-        length = pd.Timedelta(period) if isinstance(period, str) else None
-    except ValueError:
-        length = None
-    if length is None or not length > pd.Timedelta(0):
-        raise InputError(f'`period` must be a duration such as "1D" or "1h", got {quoted(period)}.')
-    return PERIODS.get(period, f"period of {period}")
 
 
 def _nine(total: float) -> float:

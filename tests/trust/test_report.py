@@ -91,6 +91,14 @@ class TestSums:
         assert found["one report"] == pytest.approx(1, rel=1e-6)
         assert found["a person"] == pytest.approx(18, rel=1e-6)
 
+    @pytest.mark.parametrize(("unit", "person"), [("person", 9), ("day", 18)])
+    def test_of_people_and_days_that_share_an_epsilon(self, originals, unit, person):
+        report = released(originals, 9, unit=unit, person="who", keep=[]).tracs.report(**BARE)
+        found = sums(report)
+        assert found["a person"] == person
+        assert found["a person in a day"] == 9 / (TRIPS if unit == "person" else 1)
+        assert report.facts["release"]["added"] == []
+
     def test_of_a_column(self, originals):
         frame = originals.assign(own=np.where(originals["trip"] == 3, 4.0, 1.0))
         found = sums(released(frame, "own").tracs.report(person="who", **BARE))
@@ -171,8 +179,9 @@ class TestChecks:
             {"method": "tracs-d", "domain": geotracs.domains.Disc((139.65, 35.65), 15_000)},
             {"method": "nearest", "round_to": geotracs.places.Grid(nx=8, ny=8)},
             {"unit": "trajectory"},
+            {"unit": "day", "person": "who", "keep": []},
         ],
-        ids=["polygon", "disc", "places", "trajectory"],
+        ids=["polygon", "disc", "places", "trajectory", "day"],
     )
     def test_on_every_kind_of_release(self, originals, small, arguments):
         report = released(originals, outside="clip", **arguments).tracs.report()
@@ -278,8 +287,8 @@ class TestBadInput:
             ({"audit": 3}, "`audit` must be True, False"),
             ({"ledger": "ledger.db"}, "`ledger` must be a geotracs.Ledger"),
             ({"data": "spring"}, "give it with `ledger`"),
-            ({"period": "often"}, "`period` must be a duration"),
-            ({"period": 3}, "`period` must be a duration"),
+            ({"period": "often"}, "`period` must be a length of time"),
+            ({"period": 3}, "`period` must be a length of time"),
             ({"person": "nobody"}, "nobody"),
         ],
     )
