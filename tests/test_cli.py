@@ -230,7 +230,7 @@ def test_rounding_and_fits(run, source, tmp_path):
         (["--eps", "4", "--colour", "red"], "No such option"),
         (["--eps", "4", "--layer", "nope"], "has no layer 'nope'"),
         (["--eps", "4", "--option", "eps=5"], "'eps' is not an option of a method"),
-        (["--eps", "4", "--round-to", "grid:-5"], "`--round-to grid:METRES` needs a length in metres greater than 0"),
+        (["--eps", "4", "--round-to", "grid:-5"], "`--round-to grid:METRES` needs a number greater than 0"),
         (["--eps", "4", "--crs", "EPSG:4326"], "`--crs` must be a planar"),
     ],
 )

@@ -85,7 +85,7 @@ def read_places(text: str | None, allow_remote: bool = False) -> Any:
     try:
         return Grid(cell=float(text.removeprefix("grid:")))
     except ValueError:  # and an InputError is one
-        raise InputError(f"`--round-to grid:METRES` needs a length in metres greater than 0, got {text!r}.") from None
+        raise InputError(f"`--round-to grid:METRES` needs a number greater than 0, got {text!r}.") from None
 
 
 def method_options(pairs: Sequence[str], function: Callable[..., Any]) -> dict[str, Any]:

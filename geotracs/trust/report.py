@@ -104,7 +104,7 @@ def report(
     >>> private = city.tracks.tracs.perturb(4, domain=box, trajectory="person", time="t", keep=[])
     >>> found = private.tracs.report(person="person", risk=False, audit=False)
     >>> [(row["of"], row["largest"]) for row in found.to_dict()["epsilon"]][:2]
-    [('one report', 4.0), ('a trajectory', 1212.0)]
+    [('one report', 4.0), ('a trajectory', 756.0)]
     """
     target = None if path is None else check_path(path, overwrite=overwrite)
     checks.check_given(ledger, data, risk, audit)
