@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from geotracs.answers.synthesize import synthesize
     from geotracs.core import domains, mechanisms, methods, places
     from geotracs.core.guarantee import Guarantee
+    from geotracs.geo import prepare
     from geotracs.geo.advise import advise
     from geotracs.geo.optimum import optimum
     from geotracs.io import datasets, files, loaders
@@ -60,6 +61,7 @@ _MODULES = {
     "metrics": "geotracs.utility.metrics",
     "places": "geotracs.core.places",
     "plots": "geotracs.views.plots",
+    "prepare": "geotracs.geo.prepare",
 }
 """Modules that are known by shorter names, too: ``from geotracs.domains import Disc``..."""
 _FUNCTIONS = {
@@ -117,6 +119,7 @@ __all__ = [
     "places",
     "plots",
     "popularity",
+    "prepare",
     "reconstruct",
     "report",
     "risk",

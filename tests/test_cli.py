@@ -15,7 +15,7 @@ import pytest
 
 import geotracs
 from geotracs import cli, files
-from geotracs.cli import ANSWERS, COMMANDS, TRUST, answers, commands, trust
+from geotracs.cli import ANSWERS, COMMANDS, TRUST, answers, commands, prepare, trust
 from tests.conftest import CHICAGO, TOKYO
 
 pytestmark = pytest.mark.slow
@@ -435,7 +435,7 @@ def test_a_killed_run_leaves_no_file_under_the_name(tmp_path):
 
 def test_the_list_of_commands_says_what_they_say():
     for name, said in COMMANDS.items():
-        module = answers if name in ANSWERS else trust if name in TRUST else commands
+        module = prepare if name == "prepare" else answers if name in ANSWERS else trust if name in TRUST else commands
         assert getattr(module, f"{name}_command").help.splitlines()[0] == said
 
 

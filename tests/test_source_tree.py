@@ -32,6 +32,7 @@ CORE = [
     "budget",
     "cache",
     "notions",
+    "provisos",
     "guarantee",
     "digest",
     "lengths",

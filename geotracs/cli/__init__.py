@@ -16,6 +16,7 @@ from geotracs.errors import DEBUG, GeotracsError, GeotracsWarning, debugging
 
 COMMANDS = {
     "perturb": "Report every location of IN under pure eps-local differential privacy, and write OUT.",
+    "prepare": "Trim tracks, leave out zones, thin rows, find trips and stops, coarsen times, before the draw.",
     "advise": "Say what error each method makes in a public region, in metres; no private location is needed.",
     "optimum": "Say the smallest mean error that any method can have in a public region, in metres.",
     "compare": "Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.",
@@ -123,7 +124,15 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = "answers" if name in ANSWERS else "trust" if name in TRUST else "commands"
+        module = (
+            "prepare"
+            if name == "prepare"
+            else "answers"
+            if name in ANSWERS
+            else "trust"
+            if name in TRUST
+            else "commands"
+        )
         return getattr(importlib.import_module(f"geotracs.cli.{module}"), f"{name}_command")
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import geotracs.core.notions as notions
+import geotracs.core.provisos as provisos
 from geotracs.core.budget import RULES
 from geotracs.errors import InputError
 
@@ -37,7 +38,8 @@ class Guarantee:
     metres, for people of that ``speed``: where reports have times that are near to each other. From public things only.
 
     ``repeat`` says that the rows of a ``person`` (the column) in a ``cell`` of so many metres have one report, which is
-    one observation, however many rows there are.
+    one observation, however many rows there are. ``prepared`` says which steps of `geotracs.prepare` came before the
+    draw, and whether they looked at where somebody was.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Guarantee:
     answer: dict[str, Any] = field(default_factory=dict)
     risk: dict[str, Any] = field(default_factory=dict)
     repeat: dict[str, Any] = field(default_factory=dict)
+    prepared: list[dict[str, Any]] = field(default_factory=list)
     person: str | None = None
     periods: int | None = None
 
@@ -95,7 +98,7 @@ class Guarantee:
             del record["remap"]
         if not self.answer:  # a release itself
             del record["answer"]
-        for name in ("risk", "repeat", "person", "periods"):
+        for name in ("risk", "repeat", "prepared", "person", "periods"):
             if not record[name]:  # it was not computed, or is not needed
                 del record[name]
         return record
@@ -138,9 +141,10 @@ class Guarantee:
         if self.risk:
             sentences.insert(2, self._followed())
         if self.repeat:
-            sentences.insert(1, self._repeated())
+            sentences.insert(1, provisos.repeated(self.repeat))
         if self.caveat:
             sentences.insert(1, self.caveat)
+        sentences += [provisos.prepared(self.prepared)] if self.prepared else []
         if self.reproducible:
             sentences.append("The draws came from a fixed rng: whoever knows it can undo them.")
         if self.answer:
@@ -242,17 +246,6 @@ class Guarantee:
             f"{self.risk['speed']:g} m/s from report to report finds them to about {self.risk['followed']:,.0f} m."
         )
 
-    def _repeated(self) -> str:
-        column = self.repeat.get("person")
-        whose = "all rows are one person's" if column is None else f"people by the column {column!r}"
-        return (
-            f"Reports are repeated: the rows of one person ({whose}) in one cell of "
-            f"{_number(self.repeat['cell'])} m share one report, drawn once from the middle of the cell, so that "
-            "averaging over a stay finds nothing more, and a person has this epsilon for each distinct cell instead of "
-            "each row. Not protected: which rows of a person are at the same place, and how many places there are; "
-            "whoever knows where one of these rows was knows it of all."
-        )
-
     def _uneven(self) -> str:
         if self.allocation == "ends":
             rule = "with four times as much for the first and the last one as for the others"
@@ -332,6 +325,7 @@ def recorded(attrs: Mapping[str, Any]) -> dict[str, Any]:
     right = all(isinstance(value, KINDS[name]) or (value is None and name in OPTIONAL) for name, value in known.items())
     risk = known.get("risk") or dict.fromkeys(RISK, 1.0)
     right = right and all(isinstance(risk.get(name), Real) for name in RISK)
+    right = right and provisos.are_right(known.get("repeat", {}), known.get("prepared", []))
     right = right and notions.is_right(known.get("privacy", {"kind": notions.PURE}))
     whole = right and {"method", "epsilon"} <= set(known) and 0 < known["epsilon"] < math.inf
     own = known.get("epsilons", {}) if whole else {}
@@ -403,6 +397,7 @@ KINDS: dict[str, type] = {
     "answer": Mapping,
     "risk": Mapping,
     "repeat": Mapping,
+    "prepared": Sequence,
     "person": Hashable,
     "periods": Integral,
 }

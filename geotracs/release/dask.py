@@ -97,6 +97,7 @@ def release(
     """
     _check_request(request)
     some = some_rows(ddf) if some is None else some
+    some.attrs = ddf._meta.attrs or some.attrs  # which say how its rows were prepared
     own = _budgets(ddf, request)
     plan = plans.make(request, some, data=_originals(ddf, some), lengths=np.array([1]), budgets=own)
     if request.sharing.shares:  # nobody knows how many locations share an epsilon, and so how far off a report is

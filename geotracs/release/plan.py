@@ -33,6 +33,7 @@ from geotracs.core.guarantee import Guarantee
 from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
 from geotracs.geo.originals import Originals
+from geotracs.geo.prepare.rows import marks
 from geotracs.geo.rounding import Rounding
 from geotracs.geo.sharing import Unit
 from geotracs.io.progress import bar
@@ -67,6 +68,8 @@ class Plan:
         How quickly the first rows follow each other, if they have times.
     repeat : Repeat, or None
         Whether the rows of a person in a cell share one report.
+    prepared : list of dict
+        What was done to the rows before: the marks of `geotracs.prepare`.
     """
 
     recipe: methods.Method
@@ -88,6 +91,7 @@ class Plan:
     layers: dict[str, Any] = field(default_factory=dict)
     pace: paces.Pace | None = None
     repeat: repeats.Repeat | None = None
+    prepared: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def unit(self) -> str:
@@ -225,6 +229,7 @@ class Plan:
             layers=self.layers,
             risk=self.risk,
             repeat={} if self.repeat is None else self.repeat.to_record(),
+            prepared=self.prepared,
             person=person,
             periods=periods,
         )
@@ -338,6 +343,7 @@ def make(
         layers={} if setting is None else settings.layers(request, setting.region),
         pace=paces.Pace.of(gdf, trajectory, time, request.sharing),
         repeat=repeats.Repeat.of(request),
+        prepared=marks(gdf),
     )
 
 

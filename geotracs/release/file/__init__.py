@@ -149,7 +149,8 @@ def perturb_file(
         _sorted(source, request, temporary or original.parent, batch_rows or BATCH, progress, sort=sort) as source,
     ):
         account.drafted(unfinished.parent)
-        promised = _stream(source, unfinished, account, batch_rows or BATCH, writing, workers, progress)
+        record = files.record(src, layer=layer, allow_remote=allow_remote)
+        promised = _stream(source, unfinished, account, batch_rows or BATCH, writing, workers, progress, record)
         account.keep()
     account.finish()
     paces.warn_of(promised.risk)
@@ -194,9 +195,11 @@ def _stream(
     writing: Writing,
     workers: int | None,
     progress: bool | None,
+    record: dict[str, Any],
 ) -> Guarantee:
     request = account.request
     sample = first_rows(source, request)
+    sample.attrs["tracs"] = record  # which says how its rows were prepared
     data = _originals(source, sample, request.domain, rows)
     survey = Survey.of(source, request, rows, progress) if request.sharing.shares or differ(request) else None
     counted = survey.lengths if survey is not None and request.sharing.shares else None
