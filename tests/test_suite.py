@@ -54,6 +54,7 @@ TESTED_IN = {
     "errors": "test_messages",
     "cli/commands": "test_cli",
     "core/notions": "core/test_guarantee",
+    "core/provisos": "geo/prepare/test_rows",
     "core/charts/polar": "core/methods/test_product",
     "core/charts/transport": "core/domains/test_transport",
     "core/mechanisms/__init__": "core/mechanisms/test_base",
