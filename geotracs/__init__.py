@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from geotracs.trust.risk_curves import risk_curves
     from geotracs.utility import metrics
     from geotracs.utility.compare import compare, displacement
+    from geotracs.utility.records import with_record
     from geotracs.utility.sweep import sweep
     from geotracs.views import plots
 
@@ -85,6 +86,7 @@ _FUNCTIONS = {
     "risk_curves": "geotracs.trust.risk_curves",
     "sweep": "geotracs.utility.sweep",
     "synthesize": "geotracs.answers.synthesize",
+    "with_record": "geotracs.utility.records",
 }
 """...and where the other public names come from."""
 
@@ -126,6 +128,7 @@ __all__ = [
     "risk_curves",
     "sweep",
     "synthesize",
+    "with_record",
 ]
 
 

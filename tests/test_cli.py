@@ -223,7 +223,7 @@ def test_rounding_and_fits(run, source, tmp_path):
         (["--eps", "four"], "There is no column 'four'"),
         ([], "Missing option '--eps'"),
         (["--eps", "4", "--method", "laplace"], "`--method` must be one of"),
-        (["--eps", "4", "--domain", "nowhere.gpkg"], "neither a file nor xmin,ymin,xmax,ymax"),
+        (["--eps", "4", "--domain", "nowhere.gpkg"], "must be a file, file:column=value"),
         (["--eps", "4", "--domain", "10,10,11,11"], "60 of 60 locations lie outside"),
         (["--eps", "4", "--trajectory", "nope"], "There is no column 'nope'"),
         (["--eps", "4", "--option", "corner"], "must be NAME=VALUE"),

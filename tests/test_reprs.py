@@ -28,6 +28,7 @@ PUBLIC = {
     "geotracs.release.budgets.Budgets": "epsilons, which are public",
     "geotracs.core.guarantee.Guarantee": "the record that every reader of a release gets, without a fitted region",
     "geotracs.geo.optimum.Limit": "an error and an epsilon, made from the public region",
+    "geotracs.io.formats.dialect.Dialect": "how a table is written; its columns are what the user typed",
     "geotracs.io.datasets.SampleCity": "generated, nobody's locations",
     "geotracs.io.datasets.Streets": "generated",
     "geotracs.core.domains.disc.Disc": "a public region; Region and Plan do not show theirs, which may be fitted",

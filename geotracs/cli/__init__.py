@@ -70,13 +70,23 @@ OPTIONS = {
     'unit="person"': "--unit person",
     'unit="trajectory"': "--unit trajectory",
     'input_crs="EPSG:32654" (`crs` of `files.read`)': "--input-crs EPSG:32654",
+    "crs='EPSG:3031'": "--crs EPSG:3031",
+    "crs='EPSG:3995'": "--crs EPSG:3995",
+    'method="tracs-d"': "--method tracs-d",
+    'fit="transport"': "--fit transport",
+    "geotracs.domains.Globe()": "--domain globe",
+    'encoding="latin-1"': "--input-encoding latin-1",
+    "name its columns, columns=[...]": "name its columns, --columns user,lat,lon,time",
+    "time_format=...": "--time-format FORM",
+    'time_format="%d/%m/%Y %H:%M:%S"': '--time-format "%d/%m/%Y %H:%M:%S"',
+    "dayfirst=True": "--dayfirst",
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
-    "alarm", "at", "bins", "cell", "cells", "crs", "data", "domain", "draws", "eps", "fixes", "interval", "known",
-    "ledger", "level", "method", "motion", "n", "network", "of", "pairs", "people", "period", "person", "places",
-    "prior", "releases", "repeat", "round_to", "seed", "speed", "stay", "time", "trajectory", "unit", "weight",
-    "when", "within", "zones",
+    "alarm", "at", "bins", "cell", "cells", "columns", "crs", "data", "domain", "draws", "encoding", "eps", "fixes",
+    "interval", "known", "ledger", "level", "method", "motion", "n", "network", "of", "pairs", "people", "period",
+    "person", "places", "prior", "releases", "repeat", "round_to", "seed", "sep", "speed", "stay", "time",
+    "time_format", "trajectory", "unit", "weight", "when", "within", "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")

@@ -14,7 +14,8 @@ from geotracs.answers.passes import File, counts_suffice
 from geotracs.answers.popularity import popularity
 from geotracs.answers.reconstruct import reconstruct
 from geotracs.answers.synthesize import synthesize
-from geotracs.cli.arguments import ALLOW_REMOTE, JSON, PROGRESS, read_domain, read_layer, read_places
+from geotracs.cli.arguments import ALLOW_REMOTE, JSON, PROGRESS, read_layer, read_places
+from geotracs.cli.regions import read_domain
 from geotracs.cli.tables import in_json, plain, rows_of
 from geotracs.core.guarantee import Guarantee, caption, recorded
 from geotracs.core.places import Grid
@@ -219,8 +220,8 @@ def _read(
     record = recorded({"tracs": files.record(source, layer=file.layer, allow_remote=allow_remote)})
     if not record:
         raise InputError(
-            f"{source!r} holds no record of a perturbation, and nothing can be learnt without it. Give the GeoPackage "
-            "or GeoParquet file that perturb has written: other formats do not keep the record."
+            f"{source!r} holds no record of a perturbation, and nothing can be learnt without it. Give the file that "
+            "perturb has written; if it is no GeoPackage or GeoParquet, with the .tracs.json beside it."
         )
     counted = one_pass and counts_suffice(Guarantee(**record))
     step("Reading")

@@ -13,13 +13,15 @@ from geotracs.cli.arguments import (
     ALLOW_REMOTE,
     JSON,
     PROGRESS,
+    REGION,
     input_options,
     method_options,
     read_both,
-    read_domain,
     read_layer,
     read_places,
+    time_options,
 )
+from geotracs.cli.regions import read_domain
 from geotracs.cli.tables import in_json, rows_of
 from geotracs.core.budget import check_eps
 from geotracs.core.methods import METHODS
@@ -55,7 +57,7 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
     "--eps", required=True, help="Privacy parameter; smaller is more private. Try 1 to 10; or a column of it."
 )
 @click.option("--method", default="joint", show_default=True, help=f"One of: {', '.join(METHODS)}, auto.")
-@click.option("--domain", help="Public region: a file, xmin,ymin,xmax,ymax, or disc:x,y,metres, in the CRS of IN.")
+@click.option("--domain", help=f"{REGION} In the CRS of IN.")
 @click.option("--fit", default="envelope", show_default=True, help=_FIT)
 @click.option("--prior", help=_PRIOR)
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
@@ -106,9 +108,10 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
     help="Of GeoParquet's locations.",
 )
 @input_options
+@time_options
 def perturb_command(
-    source, target, eps, domain, prior, remap, remap_prior, round_to, allocation, keep, options, seed, allow_remote,
-    ledger, as_json, **arguments,
+    source, target, eps, domain, prior, remap, remap_prior, round_to, allocation, keep, options, seed, reading, ledger,
+    as_json, **arguments,
 ):  # fmt: skip
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
@@ -124,6 +127,7 @@ def perturb_command(
                  --domain 139.4,35.5,139.9,35.9 --trajectory user --time time --x lon --y lat
     """
     files.check_free(target, overwrite=arguments["overwrite"], folder=os.path.isdir(source))
+    allow_remote = reading["allow_remote"]
     guarantee = perturb_file(
         source,
         target,
@@ -133,10 +137,12 @@ def perturb_command(
         prior=read_layer(prior, allow_remote),
         remap=remap if remap_prior is None else read_layer(remap_prior, allow_remote),
         round_to=read_places(round_to, allow_remote),
-        allow_remote=allow_remote,
+        input_crs=reading.pop("crs"),
+        input_encoding=reading.pop("encoding"),
         keep={("all",): "all", ("none",): [], (): None}.get(keep, list(keep)),
         ledger=None if ledger is None else Ledger(ledger),
         rng=seed,
+        **reading,
         **arguments,
         **method_options(options, perturb),
     )
@@ -148,9 +154,7 @@ def perturb_command(
 
 
 @click.command("advise")
-@click.option(
-    "--domain", required=True, help="Public region: a file, xmin,ymin,xmax,ymax, or disc:x,y,metres, in degrees."
-)
+@click.option("--domain", required=True, help=REGION)
 @click.option("--eps", type=float, default=4.0, show_default=True, help="Privacy parameter of each location.")
 @click.option("--error", type=float, help="Mean error in metres: say the epsilon that each method needs for it.")
 @click.option("--places", help="Public places: a file, or grid:500 for cells of 500 metres.")
@@ -190,9 +194,7 @@ def advise_command(domain, places, prior, methods, as_json, allow_remote, **argu
 
 
 @click.command("optimum")
-@click.option(
-    "--domain", required=True, help="Public region: a file, xmin,ymin,xmax,ymax, or disc:x,y,metres, in degrees."
-)
+@click.option("--domain", required=True, help=REGION)
 @click.option("--eps", type=float, required=True, help="Privacy parameter of each location.")
 @click.option("--places", help="Public places: a file, or grid:500 for cells of 500 metres.")
 @click.option("--prior", help="Where locations are likely: a public file of points or areas.")
@@ -232,15 +234,15 @@ def optimum_command(domain, eps, places, prior, weight, as_json, allow_remote):
 @JSON
 @PROGRESS
 @input_options
-def compare_command(original, perturbed, by, metric, within, places, as_json, allow_remote, **reading):
+def compare_command(original, perturbed, by, metric, within, places, as_json, reading):
     """Say how far the locations of PERTURBED are from those of IN, in metres, or what else was lost.
 
     The numbers are computed from the original locations: they are not covered by the guarantee.
     """
-    before, after = read_both(original, perturbed, allow_remote=allow_remote, **reading)
+    before, after = read_both(original, perturbed, reading)
     step("Comparing")
     given = {name: values for name, values in (("metrics", metric), ("within", within)) if values}
-    result = compare(before, after, by=by, places=read_layer(places, allow_remote), **given)
+    result = compare(before, after, by=by, places=read_layer(places, reading["allow_remote"]), **given)
     release = result.attrs.get("release", "")
     if as_json:
         click.echo(in_json({"private": True, "note": CONFIDENTIAL, "release": release, "rows": rows_of(result)}))
@@ -256,7 +258,7 @@ def compare_command(original, perturbed, by, metric, within, places, as_json, al
 @click.option("--method", "methods", multiple=True, help=f"Method to try; repeat it.  [default: {', '.join(CHOSEN)}]")
 @click.option("--repeats", type=int, default=5, show_default=True, help="How often each is drawn.")
 @click.option("--within", type=float, multiple=True, help="Distance in metres for the share within; repeat it.")
-@click.option("--domain", help="Public region: a file, xmin,ymin,xmax,ymax, or disc:x,y,metres, in the CRS of IN.")
+@click.option("--domain", help=f"{REGION} In the CRS of IN.")
 @click.option("--fit", default="envelope", show_default=True, help=_FIT)
 @click.option("--prior", help=_PRIOR)
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
@@ -271,9 +273,10 @@ def compare_command(original, perturbed, by, metric, within, places, as_json, al
 @JSON
 @PROGRESS
 @input_options
+@time_options
 def sweep_command(
-    source, eps, methods, within, domain, prior, round_to, options, seed, as_json, layer, x, y, input_crs,
-    allow_remote, **arguments,
+    source, eps, methods, within, domain, prior, round_to, options, seed, as_json, reading, time_format, dayfirst,
+    **arguments,
 ):  # fmt: skip
     """Perturb IN with several methods and epsilons, several times each, and say what each cost, in metres.
 
@@ -284,7 +287,8 @@ def sweep_command(
     Example:
         geotracs sweep tracks.gpkg --eps 2 --eps 8 --method joint --method tracs-c --domain city.geojson
     """
-    frame = files.read(source, layer=layer, x=x, y=y, crs=input_crs, allow_remote=allow_remote)
+    allow_remote = reading["allow_remote"]
+    frame = files.read(source, **reading, time=arguments["time"], time_format=time_format, dayfirst=dayfirst)
     table = sweep(
         frame,
         eps or EPSILONS,
@@ -319,7 +323,8 @@ def sweep_command(
 @click.option("--offline", is_flag=True, help="All scripts in the file and no background: no request at all.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @input_options
-def map_command(paths, truth, domain, places, no_tiles, overwrite, layer, x, y, input_crs, allow_remote, **arguments):
+@time_options
+def map_command(paths, truth, domain, places, no_tiles, overwrite, reading, time_format, dayfirst, **arguments):
     """Draw IN and PERTURBED on a map, and write OUT, an HTML page.
 
     It contains original locations and says so: keep it confidential. Without IN only the release is drawn, which is
@@ -337,8 +342,9 @@ def map_command(paths, truth, domain, places, no_tiles, overwrite, layer, x, y, 
         raise click.UsageError("Give IN, PERTURBED and OUT, or PERTURBED and OUT.")
     *sources, target = paths
     files.check_free(target, overwrite=overwrite, page=True)
-    reading = {"layer": layer, "x": x, "y": y, "crs": input_crs, "allow_remote": allow_remote}
-    shown = [files.read(source, **reading) for source in sources]
+    allow_remote = reading["allow_remote"]
+    times = {"time": arguments["time"], "time_format": time_format, "dayfirst": dayfirst}
+    shown = [files.read(source, **reading, **(times if n == 0 else {})) for n, source in enumerate(sources)]
     page = explore(
         *shown,
         truth=read_layer(truth, allow_remote),

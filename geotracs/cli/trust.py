@@ -12,13 +12,14 @@ from geotracs.cli.arguments import (
     ALLOW_REMOTE,
     JSON,
     PROGRESS,
+    REGION,
     input_options,
     method_options,
     read_both,
-    read_domain,
     read_layer,
     read_places,
 )
+from geotracs.cli.regions import read_domain
 from geotracs.cli.tables import in_json, rows_of
 from geotracs.core.following import SPEED
 from geotracs.core.methods import METHODS
@@ -39,7 +40,7 @@ OF_RELEASE = {"person"}
 @click.command("audit")
 @click.option("--method", default="joint", show_default=True, help=f"One of: {', '.join(METHODS)}.")
 @click.option("--eps", type=float, required=True, help="Privacy parameter of each location.")
-@click.option("--domain", required=True, help="Public region: a file, or xmin,ymin,xmax,ymax in degrees.")
+@click.option("--domain", required=True, help=REGION)
 @click.option("--places", help="Public places: a file, or grid:500 for cells of 500 metres.")
 @click.option("--fit", default="envelope", show_default=True, help="How a polygon becomes a square; see perturb.")
 @click.option("--check", "checks", multiple=True, help=f"Only this check, one of {', '.join(CHECKS)}; repeat it.")
@@ -131,10 +132,10 @@ def change_budget(ledger, eps, per):
 @click.option("--eps", type=float, required=True, help="What each person of IN is charged, for all rows together.")
 @click.option("--data", required=True, help="How the ledger names the data, e.g. bus-2026.")
 @input_options
-def charge(ledger, source, person, eps, data, layer, x, y, input_crs, allow_remote):
+def charge(ledger, source, person, eps, data, reading):
     """Charge every person of IN once, for a release that was made without the ledger."""
     book = Ledger(ledger)
-    frame = files.read(source, layer=layer, x=x, y=y, crs=input_crs, allow_remote=allow_remote)
+    frame = files.read(source, **reading)
     columns_.check(frame, [person])
     missing = int(frame[person].isna().sum())
     if missing:
@@ -146,7 +147,7 @@ def charge(ledger, source, person, eps, data, layer, x, y, input_crs, allow_remo
 
 @click.command("risk")
 @click.argument("paths", metavar="[IN PRIVATE]", nargs=-1)
-@click.option("--domain", help="Public region: a file, or xmin,ymin,xmax,ymax in degrees.")
+@click.option("--domain", help=REGION)
 @click.option("--eps", type=float, help="Privacy parameter of each location, or as --unit says.")
 @click.option("--interval", type=float, help="Seconds between two reports of a person.")
 @click.option("--person", help="Column of IN that says whose row it is; if not given, the trajectory of PRIVATE.")
@@ -167,7 +168,7 @@ def charge(ledger, source, person, eps, data, layer, x, y, input_crs, allow_remo
 @JSON
 @PROGRESS
 @input_options
-def risk_command(paths, domain, round_to, prior, as_json, layer, x, y, input_crs, allow_remote, **arguments):
+def risk_command(paths, domain, round_to, prior, as_json, reading, **arguments):
     """Say what a release tells, or would tell, about a person, in metres.
 
     Without IN and PRIVATE made-up people are released in a public region and attacked, and no data is needed: give
@@ -189,6 +190,7 @@ def risk_command(paths, domain, round_to, prior, as_json, layer, x, y, input_crs
         if click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"--{name} is for {'a release' if made_up else 'made-up people'}.")
         del arguments[name]
+    allow_remote = reading["allow_remote"]
     layers = {
         "domain": read_domain(domain, allow_remote),
         "round_to": read_places(round_to, allow_remote),
@@ -200,8 +202,7 @@ def risk_command(paths, domain, round_to, prior, as_json, layer, x, y, input_crs
                 raise click.UsageError(f"Missing option '--{name}'.")
         found = risk(layers.pop("domain"), arguments.pop("eps"), **layers, **arguments)
     else:
-        reading = {"layer": layer, "x": x, "y": y, "input_crs": input_crs, "allow_remote": allow_remote}
-        found = of_release(*read_both(*paths, **reading), **layers, **arguments)
+        found = of_release(*read_both(*paths, reading), **layers, **arguments)
     click.echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))
 
 

@@ -87,7 +87,8 @@ class Guarantee:
         if not record:
             raise InputError(
                 'This frame carries no record of a perturbation in attrs["tracs"]. Use the frame that perturb() '
-                "returned. GeoParquet keeps the record, and GeoPackage if read by geotracs.files.read; others do not."
+                "returned, or its file, read by geotracs.files.read. If merge, sjoin or another library lost the "
+                "record, geotracs.with_record(frame, record) gives it back."
             )
         return cls(**record)
 

@@ -1,12 +1,17 @@
 """The columns of a frame: which exist, which a release keeps."""
 
 from collections.abc import Sequence
+from typing import Any
+from weakref import WeakValueDictionary
 
 import geopandas as gpd
 import pandas as pd
 
 import geotracs.geo.leaks as leaks
 from geotracs.errors import InputError, quoted, warn
+
+_SAID: "WeakValueDictionary[tuple[Any, ...], gpd.GeoDataFrame]" = WeakValueDictionary()
+"""The frames of which it was said which columns are left out."""
 
 
 def kept(
@@ -26,7 +31,7 @@ def kept(
     asked = others if isinstance(keep, str) else list(keep or [])  # the one word that it may be is "all"
     check(gdf, asked)
     lost = [str(column) for column in others if column not in asked]
-    if keep is None and lost:
+    if keep is None and lost and _first_time(gdf, lost):
         warn(
             f"Columns left out of the release: {', '.join(lost)}. They may hold private locations; use "
             "keep=[...] for those that do not, or keep=[] to silence this warning."
@@ -34,6 +39,15 @@ def kept(
     names = [column for column in gdf.columns if column in {*asked, *always}]
     leaks.warn_of_columns(gdf, names, trajectory, time)
     return names
+
+
+def _first_time(gdf: gpd.GeoDataFrame, lost: list[str]) -> bool:
+    """Return whether it was not said yet of this frame that these columns are left out."""
+    key = (id(gdf), *lost)
+    if _SAID.get(key) is gdf:
+        return False
+    _SAID[key] = gdf
+    return True
 
 
 def check(gdf: pd.DataFrame, names: Sequence[str]) -> None:

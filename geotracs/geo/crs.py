@@ -71,6 +71,7 @@ def working_crs(crs: pyproj.CRS, bounds: Bounds) -> pyproj.CRS:
         raise DomainError(
             "The domain spans more than half of the globe; use geotracs.domains.Globe(). If it crosses the "
             "antimeridian, give it as a bounding box (west, south, east, north) with west > east."
+            + _polar(south, north)
         )
     middle_lon, middle_lat = (west + width / 2 + 180) % 360 - 180, (south + north) / 2
     if _is_city(width, south, north):
@@ -99,6 +100,13 @@ def metric_crs(crs: pyproj.CRS, xy: np.ndarray) -> pyproj.CRS:
     if np.ptp(longitude) > 180:
         raise CRSError("The locations span more than half of the globe, which no plane shows; take a smaller region.")
     return working_crs(degrees, (longitude.min(), latitude.min(), longitude.max(), latitude.max()))
+
+
+def _polar(south: float, north: float) -> str:
+    """Return the hint for a region around a pole."""
+    if north <= 0:
+        return " Around the south pole work in a polar CRS: crs='EPSG:3031'."
+    return " Around the north pole work in a polar CRS: crs='EPSG:3995'." if south >= 0 else ""
 
 
 def centred_crs(crs: pyproj.CRS, centre: tuple[float, float]) -> pyproj.CRS:

@@ -321,6 +321,7 @@ def _shape(domain: Any, crs: pyproj.CRS) -> BaseGeometry:
         if domain.crs is None:
             raise CRSError("`domain` has no CRS; set it with domain.set_crs(...).")
         layer = domain.geometry.dropna()
+        shapes.check_poles(layer, crs)
         return shapes.checked(shapes.repaired(layer).to_crs(crs).union_all(), crs)
     if isinstance(domain, Polygon):
         domain = domain.geometry

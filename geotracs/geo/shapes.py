@@ -27,6 +27,19 @@ def box(bbox: Sequence[float] | np.ndarray, crs: pyproj.CRS) -> BaseGeometry:
     return shapely.box(xmin, ymin, xmax, ymax)
 
 
+def check_poles(layer: gpd.GeoSeries, crs: pyproj.CRS) -> None:
+    """Raise for a planar layer that holds a pole where degrees are asked for: its border is not one there."""
+    if not crs.is_geographic or layer.crs is None or layer.crs.is_geographic:
+        return
+    poles = crs_.transform(np.array([[0.0, -90.0], [0.0, 90.0]]), crs_.in_degrees(layer.crs), layer.crs)
+    for pole, code, (x, y) in zip(("south", "north"), (3031, 3995), poles, strict=True):
+        if np.isfinite([x, y]).all() and layer.covers(shapely.Point(x, y)).any():
+            raise DomainError(
+                f"`domain` holds the {pole} pole, which has no longitude: bring the locations into a polar CRS first, "
+                f"gdf.to_crs({code}), or give a bounding box (-180, south, 180, north) and crs='EPSG:{code}'."
+            )
+
+
 def repaired(layer: gpd.GeoSeries) -> gpd.GeoSeries:
     """Return the shapes of a layer, the invalid ones made valid, which is said."""
     if not np.isfinite(shapely.get_coordinates(np.asarray(layer.values))).all():

@@ -355,8 +355,8 @@ def seconds(gdf: pd.DataFrame, time: str) -> np.ndarray:
     if pd.api.types.is_numeric_dtype(column):
         return numbers.astype(np.float64)
     if not pd.api.types.is_timedelta64_dtype(column):
-        column = _parsed(column, time)
-        column = column - pd.Timestamp(0, tz=column.dt.tz)
+        column = _parsed(column, time).dt.as_unit("us")
+        column = column - pd.Timestamp(0, tz=column.dt.tz).as_unit("us")
     return column.dt.total_seconds().to_numpy()
 
 
@@ -379,20 +379,23 @@ def _parsed(column: pd.Series, time: str) -> pd.Series:
         return column
     try:
         parsed = pd.to_datetime(column, format="ISO8601")
+    except pd.errors.OutOfBoundsDatetime:
+        lost = (pd.to_datetime(column, format="ISO8601", errors="coerce").isna() & column.notna()).to_numpy()
+        raise InputError(
+            f"{lost.sum()} date(s) of the time column {time!r} are beyond the years 1678 to 2261 that can be held to "
+            f"this precision, e.g. {_labels(column.index, lost)}; correct them, or drop the rows."
+        ) from None  # pandas quotes the values
     except (ValueError, TypeError):
         raise InputError(
-            f"The time column {time!r} does not hold times of one kind and time zone; convert it first, e.g. "
-            f"pd.to_datetime(gdf[{time!r}], utc=True)."
+            f"The time column {time!r} does not hold times of one kind and time zone as of ISO 8601; convert it first, "
+            f"e.g. pd.to_datetime(gdf[{time!r}], utc=True), or read the file with time_format=... or dayfirst=True."
         ) from None  # pandas quotes the values
     if not pd.api.types.is_datetime64_any_dtype(parsed):
         raise InputError(
             f"The time column {time!r} mixes time zones; convert it first, e.g. "
             f"pd.to_datetime(gdf[{time!r}], utc=True)."
         )
-    try:
-        return parsed.dt.as_unit("ns")  # pandas would choose the unit by what it sees, and rows may come in batches
-    except pd.errors.OutOfBoundsDatetime:
-        return parsed
+    return parsed.dt.as_unit("us")  # pandas would choose the unit by what it sees, and rows may come in batches
 
 
 def _row_order(codes: np.ndarray, times: np.ndarray | None) -> np.ndarray | None:

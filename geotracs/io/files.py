@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,14 @@ import geopandas as gpd
 import geotracs.geo.crs as crs_
 import geotracs.io.formats.base as base
 import geotracs.io.siblings as siblings
+import geotracs.io.sidecar as sidecar
 from geotracs.errors import InputError, quoted, sealed
 from geotracs.io.formats import FOLDERS, FORMATS, Format, Reading, Writing, format_named, format_of
 from geotracs.io.formats.delimited import from_table, to_table
+from geotracs.io.formats.dialect import asked
 from geotracs.io.replacing import complete
 from geotracs.io.streams import Source, Stream
+from geotracs.io.times import Clock, Timed
 from geotracs.io.troubles import told
 
 PAGES = (".html", ".htm")
@@ -29,6 +33,12 @@ def read(
     x: str | None = None,
     y: str | None = None,
     crs: Any = None,
+    sep: str | None = None,
+    columns: Sequence[str] | None = None,
+    encoding: str | None = None,
+    time: str | None = None,
+    time_format: str | None = None,
+    dayfirst: bool = False,
     allow_remote: bool = False,
 ) -> gpd.GeoDataFrame:
     """Read a frame.
@@ -45,14 +55,29 @@ def read(
         and are not kept as columns.
     crs : optional
         CRS of a file that does not say it.
+    sep, encoding : str, optional
+        What stands between the columns of a CSV file, and its encoding, if not UTF-8 or one of Excel's; what is not
+        given is found, as are decimal commas.
+    columns : list of str, optional
+        Names of the columns of a CSV file without a header line.
+    time : str, optional
+        Column to read as dates by ``time_format`` or ``dayfirst``; dates as of ISO 8601 need neither.
+    time_format : str, optional
+        How its dates are written, such as "%d/%m/%Y %H:%M:%S"; or "s", "ms", "us", "ns" for numbers since 1970.
+    dayfirst : bool
+        Whether 03/04/2026 is the third of April; what else the dates look like is found by itself.
     allow_remote : bool
         Take a file that makes GDAL open other files or addresses (.vrt), and addresses (``/vsicurl/https://...``).
     """
     path, suffix = located(path, allow_remote)
-    reading = Reading(layer or suffix, x, y, None if crs is None else crs_.parse(crs), allow_remote)
+    clock, own = Clock.of(time, time_format, dayfirst), None if crs is None else crs_.parse(crs)
+    reading = Reading(layer or suffix, x, y, own, allow_remote, dialect=asked(sep, columns, encoding))
     with told(path, "read"):
-        frame = format_of(path).read(path, reading)
-    return base.geometries(frame, path, reading.crs)
+        kind = format_of(path)
+        frame = base.geometries(kind.read(path, reading), path, own)
+        if known := sidecar.read(path, kind):
+            frame.attrs["tracs"] = known
+        return frame if clock is None else clock.of_frame(frame)
 
 
 @sealed
@@ -60,7 +85,8 @@ def record(path: str | Path, *, layer: str | None = None, allow_remote: bool = F
     """Return the record of the release that a file holds, ``attrs["tracs"]``, without its rows; empty without one."""
     path, suffix = located(path, allow_remote)
     with told(path, "read"):
-        return format_of(path).record(path, Reading(layer or suffix, None, None, None, allow_remote))
+        kind = format_of(path)
+        return sidecar.read(path, kind) or kind.record(path, Reading(layer or suffix, allow_remote=allow_remote))
 
 
 def open_source(
@@ -70,14 +96,22 @@ def open_source(
     x: str | None = None,
     y: str | None = None,
     crs: Any = None,
+    sep: str | None = None,
+    columns: Sequence[str] | None = None,
+    encoding: str | None = None,
+    time: str | None = None,
+    time_format: str | None = None,
+    dayfirst: bool = False,
     allow_remote: bool = False,
     progress: bool | None = False,
 ) -> Source:
     """Return a file ready to be read in batches; the arguments are those of `read`."""
     path, suffix = located(path, allow_remote)
-    reading = Reading(layer or suffix, x, y, None if crs is None else crs_.parse(crs), allow_remote, progress)
+    clock, own = Clock.of(time, time_format, dayfirst), None if crs is None else crs_.parse(crs)
+    reading = Reading(layer or suffix, x, y, own, allow_remote, progress, asked(sep, columns, encoding))
     with told(path, "read"):
-        return format_of(path).open(path, reading)
+        source = format_of(path).open(path, reading)
+        return source if clock is None else Timed.of(source, clock)
 
 
 @sealed
@@ -92,7 +126,8 @@ def write(
     """Write a frame; under its name only when it is complete.
 
     A CSV file gets its coordinates as columns ``x`` and ``y`` (``lon`` and ``lat`` for degrees). The record in
-    ``attrs`` is kept by GeoParquet and GeoPackage.
+    ``attrs`` is kept by GeoParquet and GeoPackage; beside files of other formats it gets one of its own,
+    ``NAME.tracs.json``, which `read` finds again.
 
     Parameters
     ----------
@@ -107,13 +142,17 @@ def write(
     path = check_free(path, overwrite=overwrite)
     check_encoding(path, encoding)
     with complete(path) as unfinished:
-        format_named(unfinished).write(frame, unfinished, Writing(quote_formulas, encoding))
+        kind = format_named(unfinished)
+        kind.write(frame, unfinished, Writing(quote_formulas, encoding))
+        sidecar.write(unfinished, kind, frame.attrs.get("tracs"))
     return path
 
 
 def write_stream(stream: Stream, path: Path, writing: Writing) -> None:
     """Write a release a table at a time to a path that `complete` gave; a name without an ending is a folder."""
-    _format_to_write(path, folder=True).write_stream(stream, path, writing)
+    kind = _format_to_write(path, folder=True)
+    kind.write_stream(stream, path, writing)
+    sidecar.write(path, kind, stream.summary().record)
 
 
 def check_encoding(path: Path, encoding: Any) -> None:

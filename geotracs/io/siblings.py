@@ -11,7 +11,9 @@ from geotracs.errors import InputError
 from geotracs.io.formats import FORMATS, Format, format_named
 
 JOURNALS = ("-wal", "-shm", "-journal")
-APPENDED = (".aux.xml", ".xml")
+RECORD = ".tracs.json"
+"""What is added to the name of a release whose format cannot hold its record."""
+APPENDED = (".aux.xml", ".xml", RECORD)
 """What is added to the whole name of a file of any kind..."""
 METADATA = ".qmd"
 """...and what QGIS puts in the place of its ending: it tells the extent."""

@@ -9,7 +9,7 @@ import pandas as pd
 
 from geotracs.errors import DEBUG, GeotracsError, InputError, debugging
 
-UTF8 = "it is not in UTF-8; save it as UTF-8, or correct the encoding that it says."
+UTF8 = 'it is not in UTF-8; save it as UTF-8, or say its encoding, for CSV e.g. encoding="latin-1".'
 KNOWN = (
     (r"Error tokenizing data\. C error: Expected (\d+) fields in line (\d+), saw (\d+)\s*",
      "line {1} has {2} columns, and the lines before it {0}."),

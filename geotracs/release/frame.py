@@ -15,6 +15,7 @@ import geotracs.release.pace as paces
 import geotracs.release.plan as plans
 from geotracs.core.digest import Digest
 from geotracs.errors import sealed
+from geotracs.geo.collections import as_frame
 from geotracs.geo.originals import Originals
 from geotracs.release.charging import Account
 from geotracs.release.request import Request
@@ -59,7 +60,7 @@ def perturb(
 
     Parameters
     ----------
-    gdf : GeoDataFrame
+    gdf : GeoDataFrame, or trajectories of MovingPandas
         Point rows, grouped by ``trajectory`` and ordered by ``time``, or LineString rows, one trajectory each unless
         ``trajectory`` groups them. Any CRS.
         Missing and empty geometries stay as they are; Z and M are dropped with a warning. Never changed.
@@ -165,7 +166,8 @@ def perturb(
     Returns
     -------
     GeoDataFrame
-        Same index, row order, geometry name, geometry type and CRS; ``attrs["tracs"]`` records what was done.
+        Same index, row order, geometry name, geometry type and CRS; ``attrs["tracs"]`` records what was done. A
+        trajectory or time that stands in the index becomes a column.
 
     Examples
     --------
@@ -180,6 +182,7 @@ def perturb(
     4.0
     """
     given = locals()  # so that an argument is named in the signature and in `Request` only
+    gdf, given["trajectory"], given["time"] = as_frame(gdf, trajectory, time)
     request = Request(**{name: given[name] for name in Request.names()})
     private = release(gdf, request, workers=workers, progress=progress)
     paces.warn_of(private.attrs["tracs"].get("risk"))

@@ -16,7 +16,9 @@ import geotracs.utility.metrics as measures
 from geotracs.core.guarantee import Guarantee, caption, recorded
 from geotracs.core.places import Points, Shapes
 from geotracs.errors import CRSError, InputError, PrivacyWarning, quoted, sealed, warn
+from geotracs.geo.collections import as_frame
 
+METRES = frozenset({"ae", "median", "p95", "max"})
 DISPLACEMENT = ("ae", "median", "p95", "max", "rqp")
 """Metrics of single locations..."""
 
@@ -130,8 +132,10 @@ def aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[gp
     Rows belong together by their index. Where that is only their number, as in most files, a release that was sorted is
     brought back into the order of the frame by its trajectories and times.
     """
-    frames.check(original, "original frame")
     frames.check(perturbed, "perturbed frame")
+    record = _record(perturbed)
+    original, _, _ = as_frame(original, record.get("trajectory"), record.get("time"))
+    frames.check(original, "original frame")
     if not original.index.equals(perturbed.index):
         if not (original.index.is_unique and perturbed.index.is_unique):
             raise InputError("The frames differ in their index; compare a frame with its own release.")
@@ -173,7 +177,7 @@ def _hashes(frame: gpd.GeoDataFrame, names: list[str]) -> np.ndarray:
     table = pd.DataFrame({name: frame[name] for name in names})
     for name, values in table.items():
         if pd.api.types.is_datetime64_any_dtype(values):
-            table[name] = pd.to_datetime(values, utc=True).dt.as_unit("ns")
+            table[name] = pd.to_datetime(values, utc=True).dt.as_unit("us")
         elif pd.api.types.is_numeric_dtype(values):
             table[name] = values.astype(np.float64)
     return pd.util.hash_pandas_object(table, index=False).to_numpy()
@@ -243,7 +247,8 @@ def compare(
     pair = cast(Pair, _pair(original, perturbed, trajectory, places) if planar else None)
     if by is None:
         values = measures.summary(metres.to_numpy(), within) | {name: _overall(name, pair) for name in planar}
-        result = pd.Series(values, name="value" if planar else "metres")[result_columns(chosen, values)]
+        result = pd.Series(values, name="metres" if METRES.issuperset(chosen) else "value")
+        result = result[result_columns(chosen, values)]
         result.attrs = {"release": caption(recorded(perturbed.attrs))} if recorded(perturbed.attrs) else {}
         return result
     labels = _labels(original, perturbed, by)
@@ -381,8 +386,12 @@ def _labels(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame, by: str) ->
     if by == "trajectory" and by not in original.columns:
         recorded = _record(perturbed).get("trajectory")
         if recorded is None:
-            lines = set(original.geom_type.dropna()) == {"LineString"}
-            return original.index.to_numpy() if lines else np.zeros(len(original), dtype=int)
+            if set(original.geom_type.dropna()) == {"LineString"}:
+                return original.index.to_numpy()
+            raise InputError(
+                'by="trajectory" needs to know which column says it: the release has none on record. Give its name, '
+                'e.g. by="person"; if the release lost its record, see geotracs.with_record.'
+            )
         by = recorded
     if by not in original.columns:
         raise InputError(f'`by` must be "trajectory" or a column of the original frame, got {by!r}.')

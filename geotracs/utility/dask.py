@@ -14,7 +14,7 @@ import geotracs.utility.metrics as measures
 from geotracs.core.guarantee import Guarantee, recorded
 from geotracs.errors import InputError, sealed
 from geotracs.release.dask import bring_together, check_arguments, check_frame, release, some_rows
-from geotracs.utility.compare import DISPLACEMENT, chosen_metrics, displacement, group_labels, result_columns
+from geotracs.utility.compare import DISPLACEMENT, METRES, chosen_metrics, displacement, group_labels, result_columns
 from geotracs.utility.sweep import Engine
 from geotracs.utility.sweep import run as run_sweep
 
@@ -62,7 +62,9 @@ def compare(
     groups = partial[0].compute()
     if by is None:
         values = _summary(groups.get(None, _Distances(len(within))), within)
-        return pd.Series(values, name="metres")[result_columns(chosen, values)]
+        return pd.Series(values, name="metres" if METRES.issuperset(chosen) else "value")[
+            result_columns(chosen, values)
+        ]
     labels = pd.Index([np.nan if label is None else label for label in groups], name=by)
     table = pd.DataFrame([_summary(distances, within) for distances in groups.values()], index=labels)
     return table[result_columns(chosen, table.columns)]

@@ -10,7 +10,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import shapely
 from scipy.spatial import cKDTree
 from scipy.special import rel_entr
 
@@ -30,6 +29,8 @@ BINS = 20
 BOXES = 500
 MIN_SHARE = 0.001
 """Range queries that match fewer than this share of all locations count as if they matched as many."""
+AT_ONCE = 2**20
+"""How many locations of trajectories of one length are worked on at a time."""
 LONGEST = 5000
 """Locations of a trajectory for which the Frechet distance still takes seconds."""
 
@@ -96,7 +97,7 @@ def frechet(before: np.ndarray, after: np.ndarray, offsets: np.ndarray) -> np.nd
 
     References
     ----------
-    T. Eiter and H. Mannila, Computing discrete Frechet distance, 1994; computed by GEOS.
+    T. Eiter and H. Mannila, Computing discrete Frechet distance, 1994.
 
     Examples
     --------
@@ -111,13 +112,33 @@ def frechet(before: np.ndarray, after: np.ndarray, offsets: np.ndarray) -> np.nd
             f"The Frechet distance takes trajectories of up to {LONGEST:,} locations, got one of {lengths.max():,}; "
             "cut them into trips, or use the Hausdorff distance."
         )
-    if len(before) == 0:
-        return np.zeros(0)
-    # A line needs two points: a trajectory of one location stays there for two.
-    rows = np.repeat(np.arange(len(before)), np.repeat(np.where(lengths == 1, 2, 1), lengths))
-    which = np.repeat(np.arange(len(lengths)), np.maximum(lengths, 2))
-    lines = [shapely.linestrings(xy[rows], indices=which) for xy in (before, after)]
-    return np.asarray(shapely.frechet_distance(lines[0], lines[1]))
+    found = np.empty(len(lengths))
+    for length in np.unique(lengths):
+        alike = np.flatnonzero(lengths == length)
+        for some in np.array_split(alike, -(-len(alike) * length // AT_ONCE)):
+            rows = offsets[some][:, None] + np.arange(length)
+            found[some] = _leashes(before[rows], after[rows])
+    return found
+
+
+def _leashes(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return the shortest leash of each pair of walks of shape (n, 2).
+
+    Steps of the two walkers that sum to the same number depend on the two sums before only: one pass over the sums.
+    """
+    count, n, _ = before.shape
+    backwards = after[:, ::-1]
+    one_less, two_less = np.full((2, count, n + 1), np.inf)  # by the step of the first walker, after one that is none
+    one_less[:, 1] = np.square(before[:, 0] - after[:, 0]).sum(axis=1)
+    for steps in range(1, 2 * n - 1):
+        first, last = max(0, steps - n + 1), min(steps, n - 1) + 1
+        others = backwards[:, n - 1 - steps + first : n - 1 - steps + last]
+        apart = np.square(before[:, first:last] - others).sum(axis=2)
+        reached = np.minimum(one_less[:, first:last], one_less[:, first + 1 : last + 1])
+        np.minimum(reached, two_less[:, first:last], out=reached)
+        one_less, two_less = np.full((count, n + 1), np.inf), one_less
+        one_less[:, first + 1 : last + 1] = np.maximum(reached, apart)
+    return np.sqrt(one_less[:, n])
 
 
 def hotspots(visits: np.ndarray, share: float = HOTSPOTS) -> np.ndarray:

@@ -298,11 +298,12 @@ class TestReconstruct:
 class TestBadInput:
     def test_a_file_without_a_record(self, run, folder, release, tmp_path):  # noqa: F811
         files.write(release, tmp_path / "private.geojson")
+        (tmp_path / "private.geojson.tracs.json").unlink()
         for source in (tmp_path / "private.geojson", folder / "tracks.gpkg"):
             code, out, err = run("reconstruct", source, tmp_path / "out.gpkg", "--speed", 12)
             assert (code, out) == (2, "")
             assert "holds no record of a perturbation" in err
-            assert "GeoPackage or GeoParquet" in err
+            assert "with the .tracs.json beside it" in err
 
     def test_the_region_is_needed_unless_it_is_embedded(self, run, folder, tmp_path):  # noqa: F811
         corners = [(BOX[0], BOX[1]), (BOX[2], BOX[1]), (BOX[2], BOX[3])]

@@ -9,7 +9,6 @@ import pytest
 import geotracs
 from geotracs import accessor, files
 from geotracs.cli import cli
-from geotracs.cli.arguments import read_domain
 from geotracs.cli.tables import in_json, rows_of
 from tests.helpers import quiet
 from tests.test_cli import run  # noqa: F401  (a fixture)
@@ -139,13 +138,3 @@ def test_a_ledger(run, tmp_path):  # noqa: F811
 def test_what_json_does_not_know():
     odd = {"a": [float("nan"), pd.Timestamp("2026-01-01")], "b": pd.Series([1])[0], "c": (float("inf"), "ü")}
     assert in_json(odd) == '{"a": [null, "2026-01-01 00:00:00"], "b": 1, "c": [null, "ü"]}'
-
-
-def test_a_region_is_a_file_a_box_or_a_disc(folder):
-    assert read_domain(None) is None
-    assert read_domain("1,-2,3.5,4") == (1, -2, 3.5, 4)
-    assert read_domain("disc:13.2,-20.3,4000") == geotracs.domains.Disc((13.2, -20.3), 4000)
-    assert len(read_domain(str(folder / "city.gpkg"))) == 1
-    for wrong in ("disc:1,2", "disc:a,b,c", "nowhere.gpkg", "disc:"):
-        with pytest.raises(geotracs.InputError, match="nor disc:x,y,metres"):
-            read_domain(wrong)

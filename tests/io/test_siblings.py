@@ -132,7 +132,8 @@ def test_overwriting_a_shapefile_removes_all_that_belongs_to_it(tracks, private,
     else:
         files.write(private, path, overwrite=True)
     left = {p.name for p in tmp_path.iterdir()}
-    assert left == {"other.qix", *(f"out{ending}" for ending in (".shp", ".shx", ".dbf", ".prj", ".cpg"))}
+    endings = (".shp", ".shx", ".dbf", ".prj", ".cpg", ".shp.tracs.json")
+    assert left == {"other.qix", *(f"out{ending}" for ending in endings)}
     assert (tmp_path / "out.cpg").read_bytes() != b"of the originals"
     assert len(files.read(path)) == len(private)
 
@@ -228,6 +229,7 @@ def test_the_index_of_a_former_file_never_comes_back_beside_a_release(tracks, pr
 
 @pytest.mark.parametrize("name", ["in.gml", "in.xml"])
 def test_reading_gml_leaves_nothing_beside_it(private, tmp_path, name):
+    private.attrs.clear()
     files.write(private[["person", "geometry"]], tmp_path / "in.gml")
     (tmp_path / "in.xsd").unlink()
     (tmp_path / "in.gml").rename(tmp_path / name)

@@ -56,7 +56,7 @@ def make(name: str, options: dict[str, Any] | None = None) -> Method:
     """
     options = options or {}
     if not isinstance(name, str) or name not in METHODS:
-        raise InputError(f"`method` must be one of {sorted(METHODS)}, got {quoted(name)}.")
+        raise InputError(f"`method` must be one of {[*sorted(METHODS), 'auto']}, got {quoted(name)}.")
     known = METHODS[name].options()
     unknown = sorted(set(options) - set(known))
     if unknown:

@@ -10,6 +10,7 @@ import pandas as pd
 import pyproj
 
 from geotracs.errors import InputError
+from geotracs.io.formats.dialect import Dialect
 from geotracs.io.streams import Source, Stream, held
 
 
@@ -23,6 +24,7 @@ class Reading:
     crs: pyproj.CRS | None = field(default=None, repr=False)
     allow_remote: bool = False
     progress: bool | None = False
+    dialect: Dialect | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Format(Protocol):
         Whether a file can do without its parts, which are then left to a file of another format with the same stem.
     keeps_record : bool
         Whether a file keeps ``attrs["tracs"]``.
+    exact : bool
+        Whether coordinates are the same, to the last bit, when they are read again.
     order_tells : bool
         Whether rows are stored in an order of their locations, whatever order they came in.
     """
@@ -61,6 +65,7 @@ class Format(Protocol):
     parts: tuple[str, ...] = ()
     spare_parts: bool = False
     keeps_record: bool = False
+    exact: bool = False
     order_tells: bool = False
 
     @abstractmethod

@@ -10,7 +10,6 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyproj
 import shapely
 
 import geotracs.geo.crs as crs_
@@ -18,6 +17,7 @@ import geotracs.io.streams as streams
 import geotracs.io.wkb as wkb
 from geotracs.errors import InputError
 from geotracs.io.formats.base import Format, Reading, Writing
+from geotracs.io.formats.dialect import Dialect
 from geotracs.io.progress import bar
 from geotracs.io.streams import Bounds, Source, Stream
 
@@ -27,22 +27,23 @@ LONGITUDES, LATITUDES = ("lon", "longitude", "lng", "long"), ("lat", "latitude")
 
 
 class Csv(Format):
-    """Columns between commas, or tabs in a .tsv file."""
+    """Columns between commas, or tabs in a .tsv file; what is read may be written in another `Dialect`."""
 
     name = "CSV"
-    endings = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+    endings = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
     parts = (".csvt", ".prj")
     spare_parts = True
+    exact = True
 
     def read(self, path: Path, reading: Reading) -> gpd.GeoDataFrame:
         """Return a file as a frame of points."""
         # At once: in pieces, a label would be a number in one and a text in another, and so two trajectories.
-        table = pd.read_csv(path, sep=_separator(path), low_memory=False)
+        table = pd.read_csv(path, low_memory=False, **Dialect.of(path, reading.dialect).arguments)
         return from_table(table, reading.x, reading.y, reading.crs)
 
     def open(self, path: Path, reading: Reading) -> Source:
         """Return a file ready to be read in batches, after a pass over all of it."""
-        return _open(path, reading.x, reading.y, reading.crs, reading.progress)
+        return _open(path, Dialect.of(path, reading.dialect), reading)
 
     def write(self, frame: gpd.GeoDataFrame, path: Path, writing: Writing) -> None:
         """Write a frame of points."""
@@ -59,12 +60,12 @@ def from_table(table: pd.DataFrame, x: str | None, y: str | None, crs: Any) -> g
     """Return a table with coordinate columns as a frame."""
     # Also where the columns were not separated: a first line of locations must not be quoted as their names.
     names = [str(column) for column in table.columns]
-    if any(re.search(r"\d[.]\d{3}", name) or any(map(_is_number, re.split(r"[;|\t]", name))) for name in names):
-        raise InputError("The CSV file seems to have no header line; add one that names the columns.")
+    if any(re.search(r"\d[.,]\d{3}", name) or any(map(_is_number, re.split(r"[;|\t]", name))) for name in names):
+        raise InputError("The CSV file seems to have no header line; name its columns, columns=[...].")
     if not isinstance(table.index, pd.RangeIndex):  # pandas takes surplus columns for an index, and all others shift
         raise InputError(
-            "The lines of the CSV file have more columns than its first line names. Decimal commas must be quoted, or "
-            "points."
+            "The lines of the CSV file have more columns than its first line names. With decimal commas, columns must "
+            "be separated by semicolons or tabs, or the numbers be quoted."
         )
     (x, degrees), (y, _) = _coordinate(table, x, LONGITUDES, "x"), _coordinate(table, y, LATITUDES, "y")
     if crs is None and not degrees:
@@ -124,26 +125,28 @@ def _quoted_text(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Table(Source):
+    dialect: Dialect = field(default=Dialect(), repr=False)
     coordinates: tuple[str, str] = ("x", "y")
     types: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def pieces(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """Yield the rows, with the types that a pass over all of them found."""
         names = [name for name in schema.names if name != self.geometry]
-        for chunk in _chunks(self.path, dtype=self.types, usecols=[*names, *self.coordinates]):
+        for chunk in _chunks(self.path, self.dialect, dtype=self.types, usecols=[*names, *self.coordinates]):
             frame = from_table(chunk, *self.coordinates, self.crs)
             columns = {name: pa.array(frame[name], schema.field(name).type, from_pandas=True) for name in names}
             yield pa.table({**columns, self.geometry: wkb.from_frame(frame)}).select(schema.names)
 
 
-def _open(path: Path, x: str | None, y: str | None, crs: pyproj.CRS | None, progress: bool | None = False) -> Source:
+def _open(path: Path, dialect: Dialect, reading: Reading) -> Source:
     """Go through the file once: what a column holds may show in its last row only."""
+    x, y = reading.x, reading.y
     types: dict[Any, Any] = {}
     boxes: list[Bounds] = []
     rows, frame = 0, None
-    with bar(None, progress, " rows", "Looking at the columns") as advance:
-        for chunk in _chunks(path):
-            frame = from_table(chunk, x, y, crs)
+    with bar(None, reading.progress, " rows", "Looking at the columns") as advance:
+        for chunk in _chunks(path, dialect):
+            frame = from_table(chunk, x, y, reading.crs)
             x, y, rows = *coordinates(chunk, x, y), rows + len(chunk)
             types = {name: _common(types.get(name, dtype), dtype) for name, dtype in chunk.dtypes.items()}
             boxes = [streams.union([*boxes, frame.total_bounds])]
@@ -156,11 +159,12 @@ def _open(path: Path, x: str | None, y: str | None, crs: pyproj.CRS | None, prog
         pa.Schema.from_pandas(empty, preserve_index=False).remove_metadata().append(pa.field("geometry", pa.binary()))
     )
     names = cast(tuple[str, str], (x, y))  # found in the first chunk
-    return _Table(path, schema, "geometry", frame.crs, rows, boxes[0], coordinates=names, types=types)
+    return _Table(path, schema, "geometry", frame.crs, rows, boxes[0], dialect=dialect, coordinates=names, types=types)
 
 
-def _chunks(path: Path, **arguments: Any) -> Iterator[pd.DataFrame]:
-    with pd.read_csv(path, sep=_separator(path), chunksize=streams.READ, low_memory=False, **arguments) as reader:
+def _chunks(path: Path, dialect: Dialect, **arguments: Any) -> Iterator[pd.DataFrame]:
+    arguments |= dialect.arguments
+    with pd.read_csv(path, chunksize=streams.READ, low_memory=False, **arguments) as reader:
         yield from reader
 
 

@@ -26,6 +26,7 @@ class GeoJson(Gdal):
 
     name = "GeoJSON"
     endings = (".geojson",)
+    exact = True
 
 
 class MapInfoTab(Gdal):
@@ -89,6 +90,7 @@ class FlatGeobuf(Gdal):
 
     name = "FlatGeobuf"
     endings = (".fgb",)
+    exact = True
     order_tells = True
 
     def count(self, path: Path) -> int | None:
@@ -117,6 +119,7 @@ class Shapefile(Gdal):
 
     name = "shapefile"
     endings = (".shp", ".dbf", ".shx")
+    exact = True
     parts = (
         ".shp", ".shx", ".dbf", ".prj", ".cpg", ".qpj", ".cst", ".qix", ".sbn", ".sbx", ".idm", ".ind", ".atx", ".ain",
         ".aih", ".fbn", ".fbx", ".ixs", ".mxs", ".dbf.xml",

@@ -60,6 +60,11 @@ def perturb_file(
     x: str | None = None,
     y: str | None = None,
     input_crs: Any = None,
+    sep: str | None = None,
+    columns: Sequence[str] | None = None,
+    input_encoding: str | None = None,
+    time_format: str | None = None,
+    dayfirst: bool = False,
     allow_remote: bool = False,
     workers: int | None = None,
     progress: bool | None = None,
@@ -88,8 +93,8 @@ def perturb_file(
         removed in the end. By default the folder of ``src``, so that they are where the originals are anyway.
     overwrite, quote_formulas, encoding
         As for `geotracs.files.write`.
-    layer, x, y, input_crs, allow_remote
-        As for `geotracs.files.read`, where ``input_crs`` is called ``crs``.
+    layer, x, y, input_crs, sep, columns, input_encoding, time_format, dayfirst, allow_remote
+        As for `geotracs.files.read`, where ``input_crs`` and ``input_encoding`` are called ``crs`` and ``encoding``.
     progress : bool, optional
         Show a progress bar; by default in a terminal.
     **arguments
@@ -130,7 +135,11 @@ def perturb_file(
     writing = Writing(quote_formulas, encoding)
     request = Request.of(eps, method, keep=keep, rng=rng, **arguments)
     account = Account(request)
-    reading = {"layer": layer, "x": x, "y": y, "crs": input_crs, "allow_remote": allow_remote}
+    reading = {
+        "layer": layer, "x": x, "y": y, "crs": input_crs, "sep": sep, "columns": columns,
+        "encoding": input_encoding,
+        "time": request.time, "time_format": time_format, "dayfirst": dayfirst, "allow_remote": allow_remote,
+    }  # fmt: skip
     source = files.open_source(src, progress=progress, **reading)
     if not sort:
         _warn_of_order(source.path, dst)

@@ -16,7 +16,7 @@ import geotracs
 import tests.helpers as helpers
 from geotracs import InputError, files
 from geotracs.cli import main
-from geotracs.io import siblings, streams, wkb
+from geotracs.io import siblings, sidecar, streams, wkb
 from geotracs.io.formats import FORMATS, Format, format_named, format_of
 from geotracs.io.streams import Source
 from tests.conftest import TOKYO
@@ -120,7 +120,7 @@ def test_what_lies_beside_it_goes_with_it(points, tmp_path):
     with pytest.raises(InputError, match="exists already"):
         geotracs.perturb_file(src, dst, 4, **STREAMED)
     helpers.quiet(geotracs.perturb_file, src, dst, 4, overwrite=True, **STREAMED)
-    assert {path.name for path in tmp_path.iterdir()} == {"in.xy", "in.box", "out.xy"}
+    assert {path.name for path in tmp_path.iterdir()} == {"in.xy", "in.box", "out.xy", "out.xy.tracs.json"}
     (tmp_path / "new.box").write_text("of the originals")
     with pytest.raises(InputError, match=r"'new\.box' is there and belongs to a former file 'new\.xy'"):
         files.write(points, tmp_path / "new.xy")
@@ -172,11 +172,12 @@ def test_formats_say_whether_they_keep_the_record(points, tmp_path, name):
     kind = FORMATS[name]
     private = points.tracs.perturb(4, domain=TOKYO, keep=[]).assign(number=np.arange(len(points)))
     path = files.write(private, tmp_path / f"out{kind.endings[0]}")
-    assert ("tracs" in files.read(path).attrs) == kind.keeps_record
+    assert files.read(path).attrs["tracs"]["epsilon"] == 4
+    assert sidecar.beside(path).exists() != kind.keeps_record
     helpers.quiet(
         geotracs.perturb_file, path, tmp_path / f"again{kind.endings[0]}", 4, **(STREAMED | {"keep": ["number"]})
     )
-    assert ("tracs" in files.read(tmp_path / f"again{kind.endings[0]}").attrs) == kind.keeps_record
+    assert files.read(tmp_path / f"again{kind.endings[0]}").attrs["tracs"]["epsilon"] == 4
 
 
 @pytest.mark.slow
