@@ -1,10 +1,10 @@
-# make demo | test | check | times | fuzz | browser | lint | format | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
+# make demo | test | check | times | fuzz | browser | qgis | test-qgis | lint | format | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test times check fuzz browser lint format bench bench-large notebooks pictures clean
+.PHONY: demo test times check fuzz browser qgis test-qgis lint format bench bench-large notebooks pictures clean
 
 demo: $(READY)
 	$(BIN)/geotracs demo --out demo --overwrite
@@ -37,6 +37,23 @@ browser: tests/browser/node_modules
 tests/browser/node_modules: tests/browser/package.json
 	npm install --silent --no-fund --no-audit --no-package-lock --prefix tests/browser
 	touch $@
+
+# The plugin of QGIS as the zip file that plugins.qgis.org takes.
+qgis:
+	rm -rf build/qgis && mkdir -p build/qgis dist
+	cp -r qgis_plugin/geotracs_qgis build/qgis/ && cp LICENSE build/qgis/geotracs_qgis/
+	find build/qgis -name __pycache__ -prune -exec rm -r {} +
+	cd build/qgis && $(PYTHON) -m zipfile -c ../../dist/geotracs_qgis.zip geotracs_qgis
+
+# Its tests, in a real QGIS with the Python of the system. Debian's is installed if there is none; elsewhere they are skipped.
+QGIS_PACKAGES := qgis python3-pytest xvfb xdotool
+test-qgis: $(READY)
+	if ! command -v qgis_process.bin qgis_process >/dev/null && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(QGIS_PACKAGES) >/dev/null; fi
+	if command -v qgis_process.bin qgis_process >/dev/null; then \
+	    cd qgis_plugin/tests && env -i HOME="$$HOME" PATH=/usr/bin:/bin LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 \
+	    GEOTRACS_PROGRAM="$(CURDIR)/$(BIN)/geotracs" /usr/bin/python3 -m pytest -q -p no:cacheprovider; \
+	else echo "The tests of the QGIS plugin are skipped: QGIS is not installed."; fi
 
 lint: $(READY)
 	$(BIN)/ruff check .

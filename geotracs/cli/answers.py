@@ -265,7 +265,7 @@ def _short(value: float) -> str:
 def _as_json(found: pd.DataFrame, *, rows: bool) -> str:
     """Return an answer as JSON: how it was made, and its rows if they are written nowhere else."""
     record = found.attrs.get("tracs", {})
-    known = {name: record[name] for name in ("method", "epsilon", "unit") if name in record}
+    known = {name: record[name] for name in ("method", "epsilon", "unit", "trajectory", "time") if name in record}
     whole: dict[str, Any] = {"release": known, "answer": record.get("answer", {}), "count": len(found)}
     whole |= {name: found.attrs[name] for name in ("mean", "median") if name in found.attrs}
     return in_json(whole | ({"rows": rows_of(found)} if rows else {}))

@@ -223,6 +223,7 @@ def risk_command(paths, domain, round_to, prior, as_json, reading, **arguments):
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
 @click.option("--title", help="The heading.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+@PROGRESS
 @ALLOW_REMOTE
 def report_command(
     source, targets, ledger, originals, no_risk, no_audit, domain, round_to, prior, overwrite, allow_remote, **arguments

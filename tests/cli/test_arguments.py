@@ -15,8 +15,8 @@ from tests.test_cli import run  # noqa: F401  (a fixture)
 
 LINE = re.compile(r"progress: (?:\d+% )?[A-Z][a-z ]+(?:: [a-z ]+)?")
 """What a program reads."""
-DRAWN = {"plot": None, "explore": "map"}
-"""Functions that draw, and the command of one of them."""
+DRAWN = {"plot": None, "explore": "map", "report": "report"}
+"""Functions that draw or write a page, and the commands that do."""
 
 
 @pytest.fixture(scope="module")
