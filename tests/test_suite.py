@@ -114,6 +114,7 @@ TESTED_IN = {
     "experiments/mechanisms": "test_experiments_mechanisms",
     **{f"experiments/{name}": "test_experiments_answers" for name in ("answers", "channels")},
     "experiments/poisoning": "answers/test_robust",
+    "experiments/audits": "trust/test_audit",
     "experiments/risks": "test_experiments_risks",
     "experiments/tracking": "test_experiments_tracking",
     **{f"trust/risk_{name}": "trust/test_risk" for name in ("attacks", "curves", "people", "result")},

@@ -74,6 +74,11 @@ class Public:
         return float(np.max(self.spent.eps))
 
     @property
+    def typical(self) -> float:
+        """The epsilon of a typical report: with a shared epsilon, its share."""
+        return float(f"{np.median(self.spent.eps):.9g}")
+
+    @property
     def fixes(self) -> int:
         """How many reports a person has: as many as the longest trajectory, or as is usual where epsilon is shared."""
         lengths = self.spent.tracks.lengths
@@ -94,7 +99,7 @@ class Public:
         return float(np.median(gaps)) if len(gaps) else None
 
     def attack(self, speed: float, interval: float) -> Risk:
-        """Attack made-up people in the same region."""
+        """Attack made-up people in the same region, whose reports have the same epsilon each."""
         known, given = self.guarantee, self.given
         options = dict(known.options)
         if given["places"] is not None:
@@ -102,15 +107,11 @@ class Public:
         if (known.remap or {}).get("kept"):
             options["remap"] = True
         if known.repeat:
-            options |= {"repeat": SAME, "cell": known.repeat["cell"]}
-        if known.repeat or known.person is not None:
-            options["person"] = PERSON
+            options |= {"repeat": SAME, "cell": known.repeat["cell"], "person": PERSON}
         public = {name: given[name] for name in ("prior", "weight", "fit", "crs")}
         numbers: dict[str, Any] = {"interval": interval, "speed": speed, "fixes": self.fixes}
         numbers |= {"people": PEOPLE, "cells": CELLS}
-        return risk(
-            given["domain"], known.epsilon, method=known.method, unit=known.unit, **public, **numbers, **options
-        )
+        return risk(given["domain"], self.typical, method=known.method, **public, **numbers, **options)
 
     def check(self) -> Audit:
         """Audit the method quickly, at the largest epsilon of a report."""
@@ -140,7 +141,9 @@ def check_given(ledger: Any, data: Any, risk: Any, audit: Any) -> None:
 def attacked(public: Public, given: Risk | bool, speed: float) -> dict[str, Any]:
     """Return what attackers find."""
     if isinstance(given, Risk):
-        _check_same("risk", public.guarantee, given.setting.get("method"), given.setting.get("epsilon"))
+        epsilon = given.setting.get("epsilon")
+        same = epsilon in (public.guarantee.epsilon, public.typical)
+        _check_same("risk", public.guarantee, given.setting.get("method"), None if same else epsilon)
         return _figures(given)
     if not given:
         return _no_attack(LEFT_OUT)
@@ -219,7 +222,7 @@ def _audit(found: Audit, *, quick: bool) -> dict[str, Any]:
 
 def _check_same(name: str, guarantee: Guarantee, method: Any, epsilon: Any) -> None:
     """Raise if a result is of another release."""
-    if method != guarantee.method or epsilon not in (None, guarantee.epsilon):
+    if method != guarantee.method or epsilon is not None:
         raise InputError(
             f"`{name}` is about {quoted(method)}{'' if epsilon is None else f' at epsilon {epsilon:g}'}, and the "
             f"release was made by {guarantee.method!r} at epsilon {guarantee.epsilon:g}; give the one of this release."

@@ -118,9 +118,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--budget", type=float, default=600)
+    parser.add_argument("--longest", type=float, default=0.15, help="Seconds between two kills, at most.")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        outcome = run(given.kills, Path(name), given.budget, seed=given.seed)
+        outcome = run(given.kills, Path(name), given.budget, given.longest, given.seed)
     print(outcome)  # noqa: T201
     raise SystemExit(bool(outcome["uncharged"] or outcome["over budget"]))

@@ -18,7 +18,8 @@ from geotracs.core.mechanisms.lattice import WORDS, midpoints, threshold
 from geotracs.core.methods import Joint, Nearest, TracsC
 from geotracs.core.notions import Metric
 from geotracs.core.places import Grid, Points
-from geotracs.trust import counting, draws, exact, pairs
+from geotracs.experiments import audits
+from geotracs.trust import counting, densities, draws, exact, pairs
 from geotracs.trust.findings import Audit, Check
 from tests.core.mechanisms.exact import EPSILONS
 
@@ -94,6 +95,28 @@ def test_ten_percent_too_much_in_an_audit():
     assert found.verdict == "violation found (draws)"
     assert found.lower_bound > 1
     assert audit(at(2.0), draws=60_000).verdict == "no violation found"
+
+
+@pytest.mark.parametrize("name", methods.METHODS)
+def test_ten_percent_too_much_is_counted_in_every_method(name):
+    """Each is given what makes its worst ratio exp(2.2); judged by epsilon 2, its integers or densities say so."""
+    method, places, promise, given = audits.planted(name, 2.0)
+    rows = exact.check(method, given, REGION, places)
+    ratios = densities.check(method, promise_of(promise, given), places, pairs.candidates(promise, places))
+    parts = [row.found / 2.0 for row in rows] + ([] if ratios is None else [ratios[1] * given / 2.0])
+    assert max(parts) == pytest.approx(1.1, rel=1e-6)
+    assert all(row.passed for row in rows)  # of what it was given, nothing is broken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "draws"), [("optimal", 40_000), ("geo-ind", 200_000), ("planar-laplace", 100_000)])
+def test_ten_percent_too_much_is_seen_in_draws(name, draws):
+    """With fixed seeds; how often it is found is in `python -m geotracs.experiments.audits`."""
+    assert [one.broken for one in audits.by_draws(name, 2.0, draws, 1)] == [True]
+
+
+def promise_of(promise, eps):
+    return pairs.Promise(eps, REGION, promise.metric)
 
 
 def test_a_method_with_too_much_in_its_integers_is_found():
