@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import geotracs.core.digest as digest
+import geotracs.core.provisos as provisos
 from geotracs.core.guarantee import Guarantee
 from geotracs.trust.report_sums import MUCH, sure
 
@@ -71,6 +72,8 @@ def not_protected(guarantee: Guarantee) -> list[str]:
         found.append(f"The column {guarantee.column}, which says the epsilon of each row.")
     if guarantee.kept:
         found.append(f"The columns {', '.join(map(str, guarantee.kept))}. They were kept as they are in the originals.")
+    if any(mark["places"] for mark in guarantee.prepared):
+        found.append(provisos.prepared(guarantee.prepared))
     if guarantee.repeat:
         found.append("Which rows of a person are at the same place: they share one report, and everybody sees it.")
     return [

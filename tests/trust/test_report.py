@@ -199,6 +199,13 @@ class TestChecks:
         assert report.facts["risk"]["source"] == "made-up people"
         assert any("share one report" in words for words in report.facts["not_protected"])
 
+    @pytest.mark.parametrize(("by", "named"), [("distance", True), ("fixes", False)])
+    def test_rows_that_were_chosen_by_places_are_named(self, originals, by, named):
+        start = 100 if by == "distance" else 1
+        ready = geotracs.prepare.trim(originals, start, by=by, trajectory="trip", time="t")
+        facts = released(ready).tracs.report(**BARE).facts
+        assert any("may tell of places" in words for words in facts["not_protected"]) == named
+
     def test_metric_privacy_is_named(self, originals):
         report = released(originals, method="geo-ind", radius=500.0).tracs.report(**BARE)
         assert any("metric privacy, which is weaker" in point["words"] for point in report.facts["points"])
