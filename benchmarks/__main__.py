@@ -40,6 +40,7 @@ def main():
         against_scalar(),
         against_tracs_c(),
         against_joint(),
+        repeated(),
         fits(),
         answers(),
         regions(),
@@ -143,6 +144,22 @@ def against_joint(n=10**6):
     for kind, (base, *others) in (("bare", bare), ("perturb", whole)):
         for name, seconds, bar in zip(("optimal", "geo-ind"), others, (1.2, 2.0), strict=True):
             yield f"{kind} {name} / joint", f"{seconds / base:.2f}", f"<= {bar}", seconds <= bar * base
+
+
+def repeated(n=10**6):
+    """What reports cost that are drawn by streams of their own: all rows distinct, and 1,000 rows for each report."""
+    for what, frame, bar in (
+        ("all distinct", tracks(n, 1), 6.0),
+        ("1,000 rows each", tracks(n // 1000, 1).loc[lambda own: own.index.repeat(1000)].reset_index(drop=True), 2.0),
+    ):
+        base, same = interleaved(
+            *[
+                lambda f=frame, r=r: f.tracs.perturb(EPS, domain=TOKYO, trajectory="p", repeat=r)
+                for r in (None, "same")
+            ],
+            repeats=2,
+        )
+        yield f"repeat, {what} / joint", f"{same / base:.2f}", f"<= {bar}", same <= bar * base
 
 
 def fits():

@@ -144,6 +144,8 @@ def made_up_case(
     tracks = people_.tracks(region, habits, seed)
     columns = {"trajectory": people_.TRIP, "time": people_.TIME, "keep": [people_.PERSON], "rng": made_up(seed)}
     layers = {"round_to": round_to, "prior": prior, "weight": weight}
+    if arguments.get("repeat") is not None:
+        columns["person"] = people_.PERSON
     private = release(tracks, Request.of(eps, method, domain=domain, **layers, **columns, **arguments))
     return _case(tracks, private, people_.PERSON, asked, {"domain": domain, **layers})
 

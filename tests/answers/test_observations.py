@@ -13,6 +13,7 @@ from geotracs.answers.estimate import FOLDS
 from geotracs.answers.moments import Moments
 from geotracs.answers.observations import Observations
 from geotracs.answers.reader import Reader
+from geotracs.trust.risk import made_up_case
 from geotracs.trust.risk_stay import place
 from tests.helpers import quiet
 
@@ -171,3 +172,11 @@ def test_an_attacker_links_halves_of_a_release_by_equal_reports_and_averages_not
     assert risk["home"] > risk["report"] / 3
     dense = tracks.tracs.risk(released(tracks, repeat=None), speed=15, cells=16)
     assert dense["home"] < risk["home"] / 2
+
+
+def test_people_who_are_made_up_share_reports_over_their_trips():
+    given = {"interval": 600, "people": 5, "fixes": 60, "cells": 16, "repeat": "same"}
+    case = quiet(made_up_case, (139.5, 35.5, 139.8, 35.8), 8, **given)
+    assert case.frame.attrs["tracs"]["repeat"]["person"] == "person"
+    trips = case.frame.assign(report=case.frame.geometry.to_wkb()).drop_duplicates(["trip", "report"])
+    assert trips["report"].duplicated().any()

@@ -134,3 +134,15 @@ def test_the_estimate_falls_with_pace_epsilon_and_number():
     assert followed(2000.0, 4.0, gap / 9, n) < base < followed(2000.0, 4.0, 9 * gap, n) < 2000
     assert followed(2000.0, 8.0, gap, n) < base < followed(2000.0, 4.0, gap, np.full(9, 2))
     assert followed(2000.0, 4.0, gap[:0], n[:0]) == 2000
+
+
+def test_rows_that_share_a_report_do_not_average_out():
+    """A new report comes only after the way through a cell, so that whoever follows people finds less."""
+    alone, many = (
+        quiet(geotracs.perturb, fixes(4), 8, **GIVEN),
+        quiet(geotracs.perturb, fixes(4), 8, repeat="same", **GIVEN),
+    )
+    known = [private.attrs["tracs"]["risk"]["followed"] for private in (alone, many)]
+    assert known[0] < known[1] / 1.3
+    wide = quiet(geotracs.perturb, fixes(4), 8, repeat="same", cell=2000, **GIVEN).attrs["tracs"]["risk"]["followed"]
+    assert wide > known[1]
