@@ -7,10 +7,9 @@ import geopandas as gpd
 
 import geotracs.geo.prepare as prepare
 import geotracs.io.files as files
-from geotracs.cli.arguments import PROGRESS, input_options, read_layer
-from geotracs.errors import InputError, PrivacyWarning, warn
+from geotracs.cli.arguments import PROGRESS, input_options, read_layer, time_options
+from geotracs.errors import InputError
 from geotracs.geo.prepare.trimming import BY
-from geotracs.io.formats import format_named
 from geotracs.io.progress import step
 
 
@@ -37,11 +36,13 @@ from geotracs.io.progress import step
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists, and what belongs to it.")
 @PROGRESS
 @input_options
-def prepare_command(source, target, overwrite, layer, x, y, input_crs, allow_remote, **asked):
+@time_options
+def prepare_command(source, target, overwrite, reading, time_format, dayfirst, **asked):
     """Trim tracks, leave out zones, thin rows, find trips and stops, coarsen times, before the draw.
 
     OUT holds original locations: keep it confidential. What looks at where somebody was at several moments is not
-    covered by epsilon, and the guarantee of what perturb makes of OUT says so; GeoPackage and GeoParquet keep the mark.
+    covered by epsilon, and the guarantee of what perturb makes of OUT says so, by a mark in OUT or in the .tracs.json
+    beside it.
     The steps are taken in the order of the options. With --trips the trajectory is then the column "trip".
 
     \b
@@ -51,18 +52,12 @@ def prepare_command(source, target, overwrite, layer, x, y, input_crs, allow_rem
     """
     files.check_free(target, overwrite=overwrite)
     step("Reading")
-    before = files.read(source, layer=layer, x=x, y=y, crs=input_crs, allow_remote=allow_remote)
-    areas = read_layer(asked.pop("areas"), allow_remote)
+    before = files.read(source, **reading, time=asked["time"], time_format=time_format, dayfirst=dayfirst)
+    areas = read_layer(asked.pop("areas"), reading["allow_remote"])
     step("Preparing")
     frame = _prepared(before, areas=areas, **asked)
     if frame is before:
         raise InputError("Nothing is asked for; say what to prepare, e.g. --trim-start 5min.")
-    if not format_named(target).keeps_record:
-        warn(
-            "This kind of file does not keep the mark of what was prepared, so that a guarantee cannot tell; write a "
-            "GeoPackage or a GeoParquet file.",
-            PrivacyWarning,
-        )
     step("Writing")
     files.write(frame, target, overwrite=overwrite)
     click.echo(f"{target}: {len(frame):,} of {len(before):,} rows, with original locations: keep them confidential.")

@@ -39,10 +39,14 @@ def test_rows_metres_and_stops(run, source, tmp_path):  # noqa: F811
     assert marks(files.read(tmp_path / "c.gpkg"))[0]["step"] == "stops"
 
 
-def test_a_file_that_does_not_keep_the_mark_is_warned_of(run, source, tmp_path):  # noqa: F811
-    code, _, err = run("prepare", source, tmp_path / "ready.geojson", "--fixes", 2, "--time", "t")
-    assert code == 0
-    assert "does not keep the mark" in err
+def test_a_file_that_cannot_hold_the_mark_has_it_beside(run, source, tmp_path):  # noqa: F811
+    ready, out = tmp_path / "ready.geojson", tmp_path / "private.geojson"
+    assert run("prepare", source, ready, "--metres", 200, "--time", "t", "--trajectory", "person")[0] == 0
+    assert marks(files.read(ready))[0]["step"] == "thin"
+    given = ["--domain=-5000,-5000,5000,5000", "--input-crs", 32654, "--keep", "none"]
+    code, said, err = run("perturb", ready, out, "--eps", 4, *given, "--batch-rows", 5)
+    assert code == 0, err
+    assert "prepared by where somebody was" in said
 
 
 @pytest.mark.parametrize(
