@@ -38,6 +38,8 @@ TRIES = 16
 """How often a point in a cell is drawn again that lies outside the region."""
 JITTER, STRETCH = 900.0, 0.1
 """Seconds by which a begin is moved at most, and the spread of the factor of a duration."""
+NEXT_TO_NOTHING = 10.0
+"""Fewer nats than these, by which what is estimated explains reports better than anything else does, are chance."""
 LEFT_OUT = 0.1
 """Which part of a network may be left out, or of ends be out of its reach, without a warning."""
 
@@ -63,6 +65,7 @@ def synthesize(
 
     This is computed from the release alone. It costs no epsilon, and what the release promises holds for the made-up
     trips, no less and no more. Times are not protected: they are those of the release, moved by up to 15 minutes.
+    Where reports tell next to nothing, trips go from anywhere to anywhere, and a warning says so.
 
     Parameters
     ----------
@@ -201,7 +204,13 @@ class _Trips:
         """Draw where some of the trips begin and end, given all reports."""
         rows = np.stack([self.offsets[:, 0], self.offsets[:, 1] - 1])
         groups = of_levels(reader, states, *rows) or [of_each(reader, states, *rows)]
-        joint = joint_shares(groups, states, rng)
+        joint, gain = joint_shares(groups, states, rng)
+        if gain < NEXT_TO_NOTHING:
+            warn(
+                f"These {self.total:,} trips tell next to nothing about where people go: trips from anywhere to "
+                "anywhere explain their reports as well, and the made-up ones are not much else. More trips, fewer "
+                "reports of each that share an epsilon, or a larger epsilon would help."
+            )
         if not self.between:
             return draw(groups, joint, which, rng)
         found = np.empty((2, len(which)), dtype=np.int64)

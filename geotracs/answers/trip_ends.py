@@ -64,8 +64,10 @@ class Ends:
         return np.stack([begin, choose(joint[begin] * last, rng)])
 
 
-def joint_shares(groups: Sequence[Ends], states: States, rng: np.random.Generator) -> np.ndarray:
-    """Return how likely each pair of states is to be begin and end of a trip.
+def joint_shares(groups: Sequence[Ends], states: States, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """Return how likely each pair of states is to be begin and end of a trip, and how many nats say so.
+
+    These are by how much it explains the reports better than trips from anywhere to anywhere.
 
     Where ends are is estimated first, whichever they are; then begins and ends, each alone; then which of them belong
     together. That starts from the mixture of short and long trips that explains the reports best, and goes on as long
@@ -77,7 +79,10 @@ def joint_shares(groups: Sequence[Ends], states: States, rng: np.random.Generato
     begins, ends = (estimate([own.end(side) for own in pairs], p[:, None])[:, 0] for side in (0, 1))
     kinds = gravity([begins, ends], np.hypot(*(states.xy[:, None] - states.xy).transpose(2, 0, 1)))
     start = np.tensordot(mixture(pairs, kinds), np.stack(kinds), axes=1)
-    return estimate(pairs, (1 - FLOOR) * start + FLOOR * np.outer(states.prior, states.prior))
+    anywhere = np.outer(states.prior, states.prior)
+    found = estimate(pairs, (1 - FLOOR) * start + FLOOR * anywhere)
+    gain = sum(float(own.counts @ np.log(own.predict(found) / own.predict(anywhere))) for own in pairs)
+    return found, gain
 
 
 def _counts(end: Pairs) -> np.ndarray:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+import geotracs.core.methods as methods
 import geotracs.core.randomness as randomness
-from geotracs.core.budget import split
-from geotracs.core.charts import Polar
 from geotracs.core.mechanisms.named import BESIDE, NAMED, make
 from geotracs.core.mechanisms.piecewise import WINDOWS
 from geotracs.core.mechanisms.sectors import Sectors
@@ -28,7 +27,7 @@ DRAWS = (4096, 65536)
 """Draws for each secret of the grid when the worst is looked for, and for the worst."""
 
 Report = Callable[[np.ndarray, randomness.Source], np.ndarray]
-Factory = Callable[[str, float], Report]
+Factory = Callable[[str, str, float], Report]
 
 
 def on_the_unit(epsilons: Sequence[float] = EPSILONS) -> pd.DataFrame:
@@ -63,9 +62,10 @@ def on_the_unit(epsilons: Sequence[float] = EPSILONS) -> pd.DataFrame:
 
 
 def in_the_square(
-    factories: dict[str, Factory] | None = None,
     epsilons: Sequence[float] = EPSILONS,
     names: Sequence[str] = NAMES,
+    *,
+    factory: Factory | None = None,
 ) -> pd.DataFrame:
     """Return the mean error over the unit square and that of its worst location, with each mechanism inside a method.
 
@@ -74,21 +74,21 @@ def in_the_square(
 
     Parameters
     ----------
-    factories : dict, optional
-        By the name of a method, a function of a mechanism's name and epsilon that returns a function of locations and a
-        source of randomness, which returns their reports. By default `cartesian` and `polar`.
     epsilons : sequence of float
     names : sequence of str
         Mechanisms, see `geotracs.core.mechanisms.named.make`.
+    factory : callable, optional
+        Of the names of a method and a mechanism, and epsilon: returns a function of locations and a source of
+        randomness, which returns their reports. By default `wired`.
     """
     rows: list[dict[str, Any]] = []
-    for method, factory in (factories or {"tracs-c": cartesian, "tracs-d": polar}).items():
+    for method in ("tracs-c", "tracs-d"):
         for name in names:
             if method == "tracs-c" and name in BESIDE:
                 continue
             for eps in epsilons:
                 rng = stream("mechanisms", method, name, eps)
-                report = factory(name, eps)
+                report = (factory or wired)(method, name, eps)
                 everywhere = _grid((np.arange(SIDE) + 0.5) / SIDE)
                 errors = _errors(report, everywhere, rng)
                 rows.append({"space": method, "mechanism": name, "epsilon": eps, "mean": errors.mean()})
@@ -96,26 +96,15 @@ def in_the_square(
     return pd.DataFrame(rows)
 
 
-def cartesian(name: str, eps: float) -> Report:
-    """Return TraCS-C on the unit square: the mechanism on both axes, with half of epsilon each."""
-    axes = [make(name, float(part)) for part in split(eps, 0.5)]
+def wired(method: str, name: str, eps: float) -> Report:
+    """Return TraCS-C or TraCS-D on the unit square, as `perturb` uses it, each location seen from the centre.
+
+    Each is a trajectory of its own, and the start of all is the centre.
+    """
+    channel = methods.make(method, {"window": name}).on(UNIT_SQUARE)
 
     def report(xy: np.ndarray, rng: randomness.Source) -> np.ndarray:
-        return np.column_stack([m.apply(xy[:, i], m.draw(len(xy), rng)) for i, m in enumerate(axes)])
-
-    return report
-
-
-def polar(name: str, eps: float, share: float = np.pi / (np.pi + 1)) -> Report:
-    """Return TraCS-D on the unit square, for locations whose reference is its centre: direction, then distance."""
-    first, rest = split(eps, share)
-    axes = [make(name, float(first), periodic=True), make(name, float(rest))]
-    chart = Polar(UNIT_SQUARE.centre, UNIT_SQUARE.half_planes)
-
-    def report(xy: np.ndarray, rng: randomness.Source) -> np.ndarray:
-        unit = np.minimum(chart.to_unit(xy), 1)
-        reports = [m.apply(unit[:, i], m.draw(len(xy), rng)) for i, m in enumerate(axes)]
-        return chart.from_unit(np.column_stack(reports))
+        return channel.sample(np.array(xy, order="F"), np.arange(len(xy) + 1), eps, rng).xy
 
     return report
 

@@ -1,4 +1,5 @@
 import json
+import warnings
 
 import geopandas as gpd
 import numpy as np
@@ -274,8 +275,10 @@ def test_bad_frames(private):
 
 @pytest.mark.parametrize("eps", [1e-6, 600.0])
 def test_extreme_epsilons(eps):
-    """Where nothing can be told trips are uniform, and where all is, they begin and end where they did."""
-    made = synthesize(release(city(300), eps), 1000, seed=22)
+    """Where nothing can be told trips are uniform, and it says so; where all is, they begin and end where they did."""
+    with warnings.catch_warnings(record=True, action="always") as said:
+        made = synthesize(release(city(300), eps), 1000, seed=22)
+    assert any("tell next to nothing" in str(one.message) for one in said) == (eps < 1)
     a, b = ends(made)
     if eps > 1:
         assert np.mean((near(a, WEST) & near(b, NORTH)) | (near(a, EAST) & near(b, WEST))) > 0.97
