@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import beta
 
+from geotracs.core.lengths import distances
 from geotracs.trust.pairs import Promise
 
 Sampler = Callable[[np.ndarray, int], np.ndarray]
@@ -122,8 +123,9 @@ def worst_pairs(sample: Sampler, promise: Promise, xy: np.ndarray, n: int, pairs
     allowed = promise.allowed(xy) + np.eye(len(xy))
     if promise.metric is not None:
         for i, j in np.argwhere(np.triu(allowed <= BEYOND * promise.eps, 1)).tolist():
-            both, view = [reports[i], reports[j]], _nearer(promise.as_reported(xy[[i, j]]))
-            for partition in (_grid(view, np.concatenate(both), parts) for parts in (COARSE, FINE)):
+            view = _nearer(promise.as_reported(xy[[i, j]]))
+            both = [view(reports[i]), view(reports[j])]
+            for partition in (_grid(_plain, np.concatenate(both), parts) for parts in (COARSE, FINE)):
                 one, other = _counts(partition, both)
                 scores[i, j] = max(scores[i, j], _prefix(one, other, LESS_CAUTION)[1])
         return _best(scores / allowed, pairs)
@@ -168,10 +170,14 @@ def _nearer(pair: np.ndarray) -> View:
     """Return by how much reports are nearer to one location than to the other, and how far they are from both."""
 
     def view(xy: np.ndarray) -> np.ndarray:
-        here, there = (np.hypot(*(xy - x).T) for x in pair)
+        here, there = distances(pair, xy)
         return np.column_stack([there - here, there + here])
 
     return view
+
+
+def _plain(xy: np.ndarray) -> np.ndarray:
+    return xy
 
 
 def _parts(reports: np.ndarray) -> tuple[int, ...]:
@@ -222,10 +228,7 @@ def partitions(reports: np.ndarray, promise: Promise) -> list[Partition]:
         across, up = ((xy - centre) / half).T
         return np.column_stack([np.arctan2(up * half[1], across * half[0]), np.maximum(np.abs(across), np.abs(up))])
 
-    def plain(xy: np.ndarray) -> np.ndarray:
-        return xy
-
-    found = [_grid(view, reports, parts) for view in (plain, polar) for parts in _parts(reports)]
+    found = [_grid(view, reports, parts) for view in (_plain, polar) for parts in _parts(reports)]
     return [*found, _single_values(reports), _last_bits]
 
 
