@@ -237,8 +237,8 @@ def test_the_comparison_is_a_row_for_each_metric(monkeypatch):
 
 @pytest.mark.slow
 def test_made_up_trips_are_better_than_ldptraces():
-    """By 6 of the 9 metrics at least, at each epsilon; 3,000 trips."""
-    table = synthesis.versus_ldptrace(3000, repeats=1)
+    """By 6 of the 9 metrics at least, at a small and at a large epsilon; 3,000 trips."""
+    table = synthesis.versus_ldptrace(3000, (1.0, 10.0), repeats=1)
     wins = table[table["better"] == "geotracs"].groupby("epsilon").size()
-    assert wins.index.tolist() == [1.0, 4.0, 10.0]
+    assert wins.index.tolist() == [1.0, 10.0]
     assert (wins >= 6).all()

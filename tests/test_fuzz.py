@@ -19,7 +19,7 @@ from tests.fuzz.detector import Detector, texts_of
 
 pytestmark = pytest.mark.slow
 
-RUNS = 100
+RUNS = 60
 ROOT = Path(__file__).parents[1]
 
 

@@ -34,6 +34,9 @@ def test_golden_releases_in_memory(name, arguments, lines):
 
 @pytest.mark.slow
 @every_case
-def test_golden_releases_in_batches_and_on_dask(tmp_path, name, arguments, lines):
-    assert in_batches(lines, arguments, tmp_path) == known(name, lines)["memory"]
-    assert on_dask(lines, arguments) == known(name, lines)["dask"]
+def test_golden_releases_in_batches_or_on_dask(tmp_path, name, arguments, lines):
+    """By turns: of each case points on the one path and lines on the other, and each path has both of most methods."""
+    if (list(KNOWN).index(name) + lines) % 2:
+        assert in_batches(lines, arguments, tmp_path) == known(name, lines)["memory"]
+    else:
+        assert on_dask(lines, arguments) == known(name, lines)["dask"]

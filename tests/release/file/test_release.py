@@ -27,19 +27,19 @@ def places_for(method):
     return {"round_to": PLACES} if issubclass(METHODS[method], geotracs.methods.PlaceMethod) else {}
 
 
-@pytest.mark.parametrize(("unit", "sizes"), [("location", [17]), ("trajectory", [90])])
 @pytest.mark.parametrize("method", METHODS)
-def test_any_batch_size_is_the_frame_at_once(people, tmp_path, method, unit, sizes):
+def test_any_batch_size_is_the_frame_at_once(people, tmp_path, method):
+    """Every other method with epsilons for trajectories; `test_golden` has all of them in batches of both units."""
     people.to_parquet(tmp_path / "in.parquet")
+    unit, rows = (("location", 17), ("trajectory", 90))[list(METHODS).index(method) % 2]
     arguments = {**COLUMNS, "unit": unit, **places_for(method)}
     whole = quiet(geotracs.perturb, people, 4, method, **arguments)
-    for rows in sizes:
-        out = tmp_path / f"{rows}.parquet"
-        guarantee = quiet(perturb_file, tmp_path / "in.parquet", out, 4, method, batch_rows=rows, **arguments)
-        back = files.read(out)
-        # Places are whole numbers here; where rows are missing pandas makes them floats.
-        same(back.astype({"place": float}) if "place" in back else back, whole)
-        assert guarantee.to_attrs() == whole.attrs["tracs"]
+    out = tmp_path / "out.parquet"
+    guarantee = quiet(perturb_file, tmp_path / "in.parquet", out, 4, method, batch_rows=rows, **arguments)
+    back = files.read(out)
+    # Places are whole numbers here; where rows are missing pandas makes them floats.
+    same(back.astype({"place": float}) if "place" in back else back, whole)
+    assert guarantee.to_attrs() == whole.attrs["tracs"]
 
 
 @pytest.mark.parametrize("arguments", [
@@ -79,9 +79,17 @@ def test_regions_places_and_columns(people, tmp_path, arguments):
     same(back.astype(dict.fromkeys(floats, float)), whole)
 
 
-@pytest.mark.parametrize("method", ["tracs-c", "tracs-d", "atp"])
-@pytest.mark.parametrize("trajectory", [None, "person"])
-@pytest.mark.parametrize("unit", ["location", "trajectory"])
+@pytest.mark.parametrize(
+    ("method", "trajectory", "unit"),  # each two of the values together
+    [
+        ("tracs-c", None, "location"),
+        ("tracs-c", "person", "trajectory"),
+        ("tracs-d", None, "trajectory"),
+        ("tracs-d", "person", "location"),
+        ("atp", None, "location"),
+        ("atp", "person", "trajectory"),
+    ],
+)
 def test_lines(tmp_path, method, trajectory, unit):
     rng = np.random.default_rng(1)
     shapes = [shapely.LineString(rng.uniform((139.6, 35.6), (139.8, 35.8), (k, 2))) for k in rng.integers(2, 90, 16)]
