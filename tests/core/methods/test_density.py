@@ -13,7 +13,9 @@ from tests.helpers import small
 
 FALSE_ALARM = 1e-6
 EPS = 3.0
-DRAWS = 10**6
+DRAWS, MANY = 200_000, 10**6
+"""With 30 places 200,000 draws show a probability that is off by 3%. A million are drawn of one method here, and of all
+methods and regions by ``python -m geotracs.experiments.channels``."""
 FINE = 2**16
 CORNER = Polygon(shapely.Polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]))
 CAFES = Points(CORNER.spread(30))
@@ -40,11 +42,12 @@ def drawn(channel, n=DRAWS, secret=SECRET):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", methods.METHODS)
 def test_on_a_polygon_with_rounding(name):
-    """10^6 draws; a false alarm has probability 1e-6."""
+    """200,000 draws, a million of one method; a false alarm has probability 1e-6."""
     channel = small(name).on(CORNER, CAFES, EPS)
     nodes = 8 * FINE if channel.method.leaves else FINE  # spread over all the plane
     [probability] = channel.density(np.arange(CAFES.count), SECRET[None], nodes=nodes)
-    agrees(probability, np.bincount(drawn(channel).which, minlength=CAFES.count))
+    draws = drawn(channel, MANY if name == "joint" else DRAWS)
+    agrees(probability, np.bincount(draws.which, minlength=CAFES.count))
 
 
 REGIONS = {
@@ -83,7 +86,7 @@ def possible(name, domain):
 @pytest.mark.parametrize("kind", REGIONS)
 @pytest.mark.parametrize("name", OVER_REGION)
 def test_projected_and_inside(name, kind):
-    """100,000 draws in cells and pieces of the border; a false alarm has probability 1e-6."""
+    """50,000 draws in cells and pieces of the border; a false alarm has probability 1e-6."""
     domain, secret = REGIONS[kind]
     channel = possible(name, domain)
     if channel is None:
@@ -91,7 +94,7 @@ def test_projected_and_inside(name, kind):
     label, count = cells(domain)
     nodes = 2 * FINE if channel.method.leaves else FINE
     [probability] = channel.probabilities(label(channel), count, secret[None], nodes=nodes)
-    agrees(probability, np.bincount(label(channel)(drawn(channel, 100_000, secret)), minlength=count))
+    agrees(probability, np.bincount(label(channel)(drawn(channel, 50_000, secret)), minlength=count))
 
 
 @pytest.mark.parametrize("kind", ["rectangle", "polygon", "transport", "disc"])
@@ -136,17 +139,21 @@ WITH_ATOMS = ("pm", "sw")
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["tracs-c", "tracs-d"])
 @pytest.mark.parametrize("window", NAMED)
-@pytest.mark.parametrize(
-    ("name", "kind"), [("tracs-c", "polygon"), ("tracs-c", "globe"), ("tracs-d", "polygon"), ("tracs-d", "disc")]
-)
-def test_every_named_window(name, kind, window):
-    """200,000 draws in cells and pieces of the border; a false alarm has probability 1e-6."""
+def test_every_named_window(window, name):
+    """100,000 draws in cells and pieces of the border; a false alarm has probability 1e-6.
+
+    By turns on a polygon, and where an axis is periodic or a report needs no projection.
+    """
+    kind = ("polygon", {"tracs-c": "globe", "tracs-d": "disc"}[name])[
+        (list(NAMED).index(window) + (name == "tracs-d")) % 2
+    ]
     domain, secret = REGIONS[kind]
     channel = methods.make(name, {"window": window}).on(domain, None, EPS)
     label, count = cells(domain)
     [probability] = channel.probabilities(label(channel), count, secret[None], nodes=FINE)
-    agrees(probability, np.bincount(label(channel)(drawn(channel, 200_000, secret)), minlength=count))
+    agrees(probability, np.bincount(label(channel)(drawn(channel, 100_000, secret)), minlength=count))
 
 
 @pytest.mark.parametrize("window", NAMED)
