@@ -106,6 +106,7 @@ TESTED_IN = {
     "release/setting": "release/test_frame",
     "release/file/__init__": "release/file/test_release",
     "release/file/counts": "release/file/test_release",
+    "release/file/tally": "release/file/test_cluster",
     "release/file/survey": "release/test_budgets",
     **{f"trust/{name}": "trust/test_audit" for name in (
         "counting", "densities", "draws", "end_to_end", "exact", "findings", "pairs", "subjects",

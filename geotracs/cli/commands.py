@@ -30,7 +30,7 @@ from geotracs.geo.advise import advise
 from geotracs.geo.optimum import optimum
 from geotracs.io.datasets import sample_city
 from geotracs.io.progress import step
-from geotracs.release.file import perturb_file
+from geotracs.release.file import connected, perturb_file
 from geotracs.release.frame import perturb
 from geotracs.release.request import OUTSIDE
 from geotracs.trust.ledger import Ledger
@@ -94,6 +94,11 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
     "--sort", is_flag=True, help="Bring trajectories together first, each by time, on disk; OUT is sorted too."
 )
 @click.option("--temporary", metavar="FOLDER", help="Where --sort puts original rows meanwhile, if not beside IN.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Of a dask cluster that releases a folder of GeoParquet, e.g. tcp://10.0.0.1:8786.",
+)
 @click.option("--batch-rows", type=int, help="About how many rows are in memory at a time.")
 @click.option("--workers", type=int, help="How many threads work at a time; by default one more than the cores.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists, and what belongs to it.")
@@ -111,7 +116,7 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
 @time_options
 def perturb_command(
     source, target, eps, domain, prior, remap, remap_prior, round_to, allocation, keep, options, seed, reading, ledger,
-    as_json, **arguments,
+    as_json, scheduler, **arguments,
 ):  # fmt: skip
     """Report every location of IN under pure eps-local differential privacy, and write OUT.
 
@@ -126,26 +131,28 @@ def perturb_command(
         geotracs perturb checkins.csv private.csv --eps 2 --method tracs-d --option start=corner \\
                  --domain 139.4,35.5,139.9,35.9 --trajectory user --time time --x lon --y lat
     """
-    files.check_free(target, overwrite=arguments["overwrite"], folder=os.path.isdir(source))
+    files.check_free(target, overwrite=arguments["overwrite"], folder=scheduler is not None or os.path.isdir(source))
     allow_remote = reading["allow_remote"]
-    guarantee = perturb_file(
-        source,
-        target,
-        _number(eps),
-        allocation=_weights(allocation),
-        domain=read_domain(domain, allow_remote),
-        prior=read_layer(prior, allow_remote),
-        remap=remap if remap_prior is None else read_layer(remap_prior, allow_remote),
-        round_to=read_places(round_to, allow_remote),
-        input_crs=reading.pop("crs"),
-        input_encoding=reading.pop("encoding"),
-        keep={("all",): "all", ("none",): [], (): None}.get(keep, list(keep)),
-        ledger=None if ledger is None else Ledger(ledger),
-        rng=seed,
-        **reading,
-        **arguments,
-        **method_options(options, perturb),
-    )
+    with connected(scheduler) as client:
+        guarantee = perturb_file(
+            source,
+            target,
+            _number(eps),
+            allocation=_weights(allocation),
+            domain=read_domain(domain, allow_remote),
+            prior=read_layer(prior, allow_remote),
+            remap=remap if remap_prior is None else read_layer(remap_prior, allow_remote),
+            round_to=read_places(round_to, allow_remote),
+            input_crs=reading.pop("crs"),
+            input_encoding=reading.pop("encoding"),
+            keep={("all",): "all", ("none",): [], (): None}.get(keep, list(keep)),
+            ledger=None if ledger is None else Ledger(ledger),
+            rng=seed,
+            client=client,
+            **reading,
+            **arguments,
+            **method_options(options, perturb),
+        )
     if as_json:
         said = {"locations": guarantee.locations, "guarantee": str(guarantee), "record": guarantee.to_attrs()}
         click.echo(in_json(said))

@@ -1,8 +1,6 @@
 """GeoDataFrame <-> arrays: locations in trajectory order, and back to rows."""
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
@@ -156,14 +154,15 @@ class Tracks:
         """Return the geometries with other coordinates; missing and empty ones stay as they are."""
         xy = self.in_frame_order(xy)
         geometry = self._geometry()
+        if not self.are_lines and len(xy) == len(geometry):
+            return _points(xy)
         rebuilt = geometry.copy()
         if not self.present.any():
             return rebuilt
         if self.are_lines:
             rebuilt[self.present] = shapely.set_coordinates(shapely.force_2d(geometry[self.present]), xy)
         else:
-            with _no_garbage():
-                rebuilt[self.present] = shapely.points(xy)
+            rebuilt[self.present] = _points(xy)
         return rebuilt
 
     def _geometry(self) -> np.ndarray:
@@ -188,13 +187,18 @@ def read(
     names = [name for name in (trajectory, time) if name is not None]
     columns.check(gdf, names)
     geometry = np.asarray(gdf.geometry.values)
-    present = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
-    kind = _check_types(geometry[present])
-    if np.any(shapely.has_z(geometry)) or (hasattr(shapely, "has_m") and np.any(shapely.has_m(geometry))):
+    kinds = shapely.get_type_id(geometry)
+    xy = _plain_points(geometry, kinds)
+    if xy is not None:
+        present, counts = np.ones(len(geometry), dtype=bool), None
+    else:
+        present = ~((kinds < 0) | shapely.is_empty(geometry))
+        kind = _check_types(kinds[present])
+        xy = np.asfortranarray(shapely.get_coordinates(geometry))
+        counts = None if kind == POINT else shapely.get_num_coordinates(geometry[present]).astype(np.int64)
+        _check_finite(xy, counts, gdf.index[present])
+    if np.any(shapely.get_coordinate_dimension(geometry) > 2):
         warn("Z and M values are dropped: only x and y are perturbed, and the others may be private.")
-    xy = np.asfortranarray(shapely.get_coordinates(geometry))
-    counts = None if kind == POINT else shapely.get_num_coordinates(geometry[present]).astype(np.int64)
-    _check_finite(xy, counts, gdf.index[present])
     tracks = _tracks(gdf, trajectory, time, xy, counts, geometry, present)
     return tracks.grouped() if grouped else tracks
 
@@ -243,13 +247,12 @@ def check(gdf: gpd.GeoDataFrame, name: str = "frame") -> None:
         raise CRSError(f"The {name} has no CRS; say which one its coordinates are in, e.g. gdf.set_crs('EPSG:4326').")
 
 
-@contextmanager
-def _no_garbage() -> Iterator[None]:
-    """Pause the garbage collector while millions of objects are made: it would scan them repeatedly."""
+def _points(xy: np.ndarray) -> np.ndarray:
+    """Make points; the garbage collector waits while millions of objects are made: it would scan them repeatedly."""
     collected = gc.isenabled()
     gc.disable()
     try:
-        yield
+        return np.asarray(shapely.points(xy))
     finally:
         if collected:
             gc.enable()
@@ -281,8 +284,16 @@ def output(
     return out
 
 
-def _check_types(geometry: np.ndarray) -> int:
-    kinds, counts = np.unique(shapely.get_type_id(geometry), return_counts=True)
+def _plain_points(geometry: np.ndarray, kinds: np.ndarray) -> np.ndarray | None:
+    """Return the coordinates if all rows hold points, without asking anything else; None for other geometries."""
+    if not len(kinds) or np.any(kinds != POINT):
+        return None
+    xy = np.array([shapely.get_x(geometry), shapely.get_y(geometry)]).T
+    return xy if np.isfinite(xy.sum()) else None
+
+
+def _check_types(types: np.ndarray) -> int:
+    kinds, counts = np.unique(types, return_counts=True)
     if len(kinds) == 0:
         return POINT
     if len(kinds) == 1 and kinds[0] in (POINT, LINE):

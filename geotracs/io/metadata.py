@@ -35,6 +35,13 @@ def of_pandas(metadata: dict[bytes, bytes], *, alone: bool) -> dict[str, Any]:
     return {"index": index, "nullable": {name: kind for name, kind in types if _NULLABLE.match(kind)}}
 
 
+def record(metadata: dict[bytes, bytes]) -> dict[str, Any]:
+    """Return the record of a release or a preparation; empty without one."""
+    about = json.loads(metadata.get(b"PANDAS_ATTRS", b"{}"))
+    found = about.get("tracs", {}) if isinstance(about, dict) else {}
+    return found if isinstance(found, dict) else {}
+
+
 def of_release(layout: Layout, summary: Summary, encoding: str = "WKB") -> dict[str, str]:
     """Return the metadata of a release."""
     own = {

@@ -63,6 +63,10 @@ class Source:
         """Yield the rows in tables of any size, about `READ` rows, with the columns of ``schema`` in its order."""
         raise NotImplementedError
 
+    def split(self, rows: int) -> "list[Source]":
+        """Return parts of about ``rows`` rows at most, as far as the file has any: each can be read by itself."""
+        return [self]
+
     def reading(self) -> AbstractContextManager[None]:
         """Return the context in which tables are read; a library that writes warnings is kept quiet by it."""
         return nullcontext()
@@ -110,6 +114,26 @@ class Held(Source):
     def whole(self) -> pa.Table:
         """The table."""
         return cast(pa.Table, self.table)
+
+
+@dataclass(frozen=True)
+class Chained(Source):
+    """Several sources of the same columns, one after the other."""
+
+    sources: tuple[Source, ...] = ()
+
+    def pieces(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        """Yield the rows of one source after another."""
+        for source in self.sources:
+            yield from source.pieces(schema)
+
+
+def chained(sources: Sequence[Source]) -> Source:
+    """Return sources of the same columns as one."""
+    if len(sources) == 1:
+        return sources[0]
+    known = {name: getattr(sources[0], name) for name in Source.__dataclass_fields__}
+    return Chained(**known | {"rows": sum(source.rows or 0 for source in sources)}, sources=tuple(sources))
 
 
 def held(frame: gpd.GeoDataFrame, path: Path) -> Source:

@@ -3,7 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,9 +30,16 @@ PIECE = 2**24
 
 @dataclass(frozen=True)
 class Taken(Held):
-    """A table in memory, whose locations have any encoding."""
+    """A table in memory, whose locations have any encoding.
+
+    Attributes
+    ----------
+    record : dict
+        What its metadata say of an earlier release or preparation.
+    """
 
     encoding: Encoding = geoarrow.PLAIN
+    record: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def decode(self, table: pa.Table) -> wkb.Shapes | None:
         """Return the locations of a table as coordinates; None if only shapely can read them."""
@@ -90,11 +97,11 @@ def take(table: Any, geometry: str, crs: Any = None) -> Taken:
     with told(NAME, "read"):
         columns = json.loads(about.get(b"geo", b"{}")).get("columns", {})
         own = columns.get(geometry, {"crs": None})
-        known = metadata.of_pandas(about, alone=True)
+        known = metadata.of_pandas(about, alone=True) | {"record": metadata.record(about)}
         held = held.drop_columns([name for name in [metadata.hidden(own)] if name in names])
-    field = held.schema.field(geometry)
-    encoding = Encoding.of(field)
-    said = geoarrow.crs_of(field)
+    own_field = held.schema.field(geometry)
+    encoding = Encoding.of(own_field)
+    said = geoarrow.crs_of(own_field)
     found = metadata.crs(own, None) if said is None else crs_.parse(said)
     found = crs_.parse(crs, "input_crs") if found is None and crs is not None else found
     if found is None:

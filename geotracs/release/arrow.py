@@ -17,7 +17,8 @@ from geotracs.errors import sealed
 from geotracs.geo.originals import Originals
 from geotracs.io.streams import Layout, Summary
 from geotracs.io.wkb import Shapes
-from geotracs.release.file.release import assembled, encoded, extent, first_rows, layout_of, read
+from geotracs.release.file.release import assembled, encoded, first_rows, layout_of, read
+from geotracs.release.file.tally import extent
 from geotracs.release.frame import at_once
 from geotracs.release.plan import Plan
 from geotracs.release.request import Request
@@ -91,6 +92,7 @@ def release(
     """Return the release of a table, and its record."""
     blocks.check_workers(workers)
     table, sample = taken.whole, first_rows(taken, request)
+    sample.attrs["tracs"] = taken.record  # which says how its rows were prepared
     columns = table.select(request.columns).to_pandas()
     tracks = read(taken, table, request.trajectory, request.time, request.sharing)
     data = Originals.held(cast(pyproj.CRS, taken.crs), tracks.xy)

@@ -26,6 +26,9 @@ SIGN = 2**62
 """The stream of a key by which it is recognised; blocks of locations have smaller numbers."""
 
 
+CHANGED = "The file changed while it was read: its rows are not those that were charged. Try again."
+
+
 @dataclass(frozen=True, repr=False)
 class Bill:
     """What a release, or a part of it, costs each person.
@@ -219,7 +222,7 @@ class Account:
     def check_same(self, meter: Meter | None) -> None:
         """Raise if the rows that were drawn are not those that were charged."""
         if meter is not None and meter.bill().digest != self._bill.digest:
-            raise InputError("The file changed while it was read: its rows are not those that were charged. Try again.")
+            raise InputError(CHANGED)
 
     def finish(self) -> None:
         """Note that the release exists."""
@@ -255,6 +258,31 @@ class Account:
         record = json.dumps([asked, plan.guarantee(None, None).to_attrs()], sort_keys=True, default=str)
         levels = np.asarray(plan.levels, dtype=np.float64).tobytes()
         return hashlib.sha256(b"\0".join([bill.digest, shape, levels, record.encode()])).digest()
+
+
+@dataclass(frozen=True, repr=False)
+class Share:
+    """A part of a release that was charged as a whole elsewhere: its rows must be those that were charged.
+
+    Attributes
+    ----------
+    rule : Rule, or None
+        None without a ledger.
+    digest : bytes
+        Recognises the rows of the part.
+    """
+
+    rule: Rule | None = None
+    digest: bytes = b""
+
+    def meter(self) -> Meter | None:
+        """Return what counts the rows, if there is a ledger."""
+        return None if self.rule is None else Meter(self.rule)
+
+    def check_same(self, meter: Meter | None) -> None:
+        """Raise if the rows that were drawn are not those that were charged."""
+        if meter is not None and meter.bill().digest != self.digest:
+            raise InputError(CHANGED)
 
 
 def exact(label: Any) -> str:

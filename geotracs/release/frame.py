@@ -205,7 +205,7 @@ def release(
     def build(plan: plans.Plan, tracks: frames.Tracks, xy: np.ndarray, added: pd.DataFrame | None) -> gpd.GeoDataFrame:
         return frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
 
-    data = Originals.of(gdf.geometry)
+    data = Originals.held(gdf.crs, tracks.xy)
     private, record = at_once(
         request, tracks, gdf, gdf, data, build, workers=workers, progress=progress, account=account
     )

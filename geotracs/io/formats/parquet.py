@@ -5,7 +5,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,11 +22,13 @@ import geotracs.io.wkb as wkb
 from geotracs.errors import InputError
 from geotracs.io.formats.base import Format, Reading, Writing, has_ending
 from geotracs.io.geoarrow import NAME, NATIVE, Encoding
-from geotracs.io.streams import Source, Stream
+from geotracs.io.streams import Layout, Source, Stream, Summary
 from geotracs.io.troubles import told
 
 PART = 2**20
 """How many rows a file of a folder holds at most: a good size of a partition of dask's."""
+COMMON = "_common_metadata"
+"""What Parquet calls a file of the metadata that all files of a folder share: the record of a whole release."""
 BESIDE = ("_metadata", "_success", ".crc")
 """What may lie beside GeoParquet files in their folder."""
 
@@ -47,16 +49,18 @@ class GeoParquet(Format):
     def read(self, path: Path, reading: Reading) -> gpd.GeoDataFrame:
         """Return a file, or all files of a folder, as a frame."""
         parts = [_checked(gpd.read_parquet(part)) for part in self.files(path)]
-        if len(parts) == 1:
+        if len(parts) == 1 and not (path / COMMON).exists():
             return parts[0]
-        return pd.concat(parts, ignore_index=all(isinstance(part.index, pd.RangeIndex) for part in parts))
+        frame = pd.concat(parts, ignore_index=all(isinstance(part.index, pd.RangeIndex) for part in parts))
+        if (path / COMMON).exists():
+            frame.attrs["tracs"] = self.record(path, reading)
+        return frame
 
     def record(self, path: Path, reading: Reading) -> dict[str, Any]:
-        """Return the record of a file, or of the first file of a folder, from its metadata."""
-        stored = pq.read_metadata(self.files(path)[0]).metadata or {}
-        about = json.loads(stored.get(b"PANDAS_ATTRS", b"{}"))
-        found = about.get("tracs", {}) if isinstance(about, dict) else {}
-        return found if isinstance(found, dict) else {}
+        """Return the record of a file or a folder from its metadata: those of all files, or of the first one."""
+        common = path / COMMON
+        stored = pq.read_metadata(common if common.exists() else self.files(path)[0]).metadata or {}
+        return metadata.record(stored)
 
     def open(self, path: Path, reading: Reading) -> Source:
         """Return a file or folder ready to be read in batches."""
@@ -92,6 +96,12 @@ class GeoParquet(Format):
         finally:
             for writer in writers:
                 writer.close()
+
+    def write_common(self, folder: Path, layout: Layout, summary: Summary, writing: Writing) -> None:
+        """Write the metadata of a whole release beside its files, each of which knows only itself."""
+        encoding = "WKB" if writing.encoding == "WKB" else NATIVE[summary.kind or "Point"].name
+        about = metadata.of_release(layout, summary, encoding)
+        pq.write_metadata(layout.schema.with_metadata(about), folder / COMMON)
 
     def files(self, path: Path) -> list[Path]:
         """Return the files of a folder in the order of their numbers, or the file that this is."""
@@ -139,18 +149,42 @@ def _has_files_deeper(path: Path) -> bool:
 class _Files(Source):
     parts: list[Path] = field(default_factory=list)
     encoding: str = "WKB"
+    stamps: list[tuple[int, int]] = field(default_factory=list)
+    groups: list[int] | None = None
+
+    def split(self, rows: int) -> list[Source]:
+        """Return runs of row groups, each within one file."""
+        return [part for at in range(len(self.parts)) for part in self._split(at, rows)]
+
+    def _split(self, at: int, rows: int) -> Iterator[Source]:
+        footer = _read_footer(self.parts[at])
+        counts = [footer.row_group(number).num_rows for number in range(footer.num_row_groups)]
+        group: list[int] = []
+        for number, count in enumerate(counts):
+            if group and sum(counts[other] for other in group) + count > rows:
+                yield self._part(at, group, counts)
+                group = []
+            group.append(number)
+        if group:
+            yield self._part(at, group, counts)
+
+    def _part(self, at: int, group: list[int], counts: list[int]) -> Source:
+        own = sum(counts[number] for number in group)
+        return replace(self, parts=[self.parts[at]], stamps=[self.stamps[at]], groups=group, rows=own)
 
     def pieces(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """Yield the rows of one file after another."""
-        for part in self.parts:
+        for part, stamp in zip(self.parts, self.stamps, strict=True):
+            _check_same(part, stamp)
             with pq.ParquetFile(part, pre_buffer=False) as file:  # or it would hold all that was read so far
                 missing = [name for name in self.schema.names if name not in file.schema_arrow.names]
                 if missing:
                     raise InputError(f"{str(part)!r} has no column {missing[0]!r}, which the first file has.")
-                for batch in file.iter_batches(streams.READ, columns=schema.names):
+                for batch in file.iter_batches(streams.READ, row_groups=self.groups, columns=schema.names):
                     batch.validate(full=True)
                     table = pa.Table.from_batches([batch]).select(schema.names)
                     yield streams.fitted(self._plain(table).replace_schema_metadata(None), schema, part)
+            _check_same(part, stamp)
 
     def _plain(self, table: pa.Table) -> pa.Table:
         """Return the table with its locations in well-known binary."""
@@ -165,6 +199,7 @@ class _Files(Source):
 
 
 def _open(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Source:
+    stamps = [_stamp(part) for part in parts]
     schemas, about, rows = zip(*[_footer(part) for part in parts], strict=True)
     geos = [json.loads(footer.get(b"geo", b"{}")) for footer in about]
     for part, schema, geo in zip(parts, schemas, geos, strict=True):
@@ -197,11 +232,29 @@ def _open(path: Path, parts: list[Path], crs: pyproj.CRS | None) -> Source:
         **metadata.of_pandas(about[0], alone=len(parts) == 1),
         parts=parts,
         encoding=own[0]["encoding"],
+        stamps=stamps,
     )
 
 
 def _footer(part: Path) -> tuple[pa.Schema, dict[bytes, bytes], int]:
     """Return schema, metadata and number of rows of a file; GDAL writes metadata beside the schema, not into it."""
     with told(part, "read"):
-        footer = pq.read_metadata(part)
+        footer = _read_footer(part)
         return footer.schema.to_arrow_schema(), footer.metadata or {}, footer.num_rows
+
+
+def _read_footer(part: Path) -> pq.FileMetaData:
+    with told(part, "read"):
+        return pq.read_metadata(part)
+
+
+def _stamp(part: Path) -> tuple[int, int]:
+    """Return what changes when a file is replaced: its size, and when it was written."""
+    with told(part, "read"):
+        known = part.stat()
+    return known.st_size, known.st_mtime_ns
+
+
+def _check_same(part: Path, stamp: tuple[int, int]) -> None:
+    if _stamp(part) != stamp:
+        raise InputError(f"{str(part)!r} changed while it was read. Try again.")

@@ -20,9 +20,9 @@ import geotracs.release.blocks as blocks
 import geotracs.release.pace as paces
 import geotracs.release.plan as plans
 from geotracs.core.guarantee import Guarantee
-from geotracs.errors import InputError, PrivacyWarning, quoted, sealed, warn
+from geotracs.errors import InputError, MissingExtraError, PrivacyWarning, quoted, sealed, warn
 from geotracs.geo.originals import Originals, coordinates, some_coordinates
-from geotracs.io.formats import Writing, format_named
+from geotracs.io.formats import FOLDERS, Writing, format_named
 from geotracs.io.progress import bar
 from geotracs.io.streams import Source, Stream
 from geotracs.io.troubles import described, told
@@ -67,6 +67,7 @@ def perturb_file(
     dayfirst: bool = False,
     allow_remote: bool = False,
     workers: int | None = None,
+    client: Any = None,
     progress: bool | None = None,
     **arguments: Any,
 ) -> Guarantee:
@@ -95,6 +96,9 @@ def perturb_file(
         As for `geotracs.files.write`.
     layer, x, y, input_crs, sep, columns, input_encoding, time_format, dayfirst, allow_remote
         As for `geotracs.files.read`, where ``input_crs`` and ``input_encoding`` are called ``crs`` and ``encoding``.
+    client : distributed.Client, optional
+        Release a folder of GeoParquet, or one such file, on the workers of a dask cluster, which write a folder: each
+        its part of the row groups. ``dst`` is then a name without an ending that all workers and you see.
     progress : bool, optional
         Show a progress bar; by default in a terminal.
     **arguments
@@ -130,11 +134,13 @@ def perturb_file(
         raise InputError(f"`batch_rows` must be a whole number of at least 1, got {quoted(batch_rows)}.")
     original = Path(str(src).partition("|")[0])
     _check_apart(original, Path(dst))
-    dst = files.check_free(dst, overwrite=overwrite, folder=os.path.isdir(original))
+    dst = files.check_free(dst, overwrite=overwrite, folder=client is not None or os.path.isdir(original))
+    if client is not None:
+        src, dst = _check_cluster(client, original, dst, sort=sort, workers=workers, batch_rows=batch_rows)
     files.check_encoding(dst, encoding)
     writing = Writing(quote_formulas, encoding)
     request = Request.of(eps, method, keep=keep, rng=rng, **arguments)
-    account = Account(request)
+    account = Account(request, "rows" if client is None else "parts")
     reading = {
         "layer": layer, "x": x, "y": y, "crs": input_crs, "sep": sep, "columns": columns,
         "encoding": input_encoding,
@@ -143,7 +149,7 @@ def perturb_file(
     source = files.open_source(src, progress=progress, **reading)
     if not sort:
         _warn_of_order(source.path, dst)
-    if not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
+    if client is None and not sort and _fits(source, batch_rows or AT_ONCE) and dst.suffix:
         frame = files.read(src, **reading)
         with told(src, "perturbed"):
             private = release_frame(frame, request, workers=workers, progress=progress, account=account)
@@ -159,11 +165,49 @@ def perturb_file(
     ):
         account.drafted(unfinished.parent)
         record = files.record(src, layer=layer, allow_remote=allow_remote)
-        promised = _stream(source, unfinished, account, batch_rows or BATCH, writing, workers, progress, record)
+        if client is None:
+            promised = _stream(source, unfinished, account, batch_rows or BATCH, writing, workers, progress, record)
+        else:
+            promised = _cluster().release(source, unfinished, account, client, writing, progress, record)
         account.keep()
     account.finish()
     paces.warn_of(promised.risk)
     return promised
+
+
+@contextmanager
+def connected(scheduler: str | None) -> Iterator[Any]:
+    """Yield a client of the dask scheduler at an address; None without one."""
+    if scheduler is None:
+        yield None
+        return
+    with _cluster().connected(scheduler) as client:
+        yield client
+
+
+def _cluster() -> Any:
+    """Return the module that needs dask."""
+    try:
+        import geotracs.release.file.cluster as cluster
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f'{error.name} is missing: a cluster needs pip install "geotracs[dask]".') from None
+    return cluster
+
+
+def _check_cluster(client: Any, src: Path, dst: Path, **others: Any) -> tuple[Path, Path]:
+    """Return both paths as workers see them; raise for what a cluster cannot do."""
+    _cluster()
+    if type(client).__name__ != "Client" or not hasattr(client, "scheduler_info"):
+        raise InputError(f"`client` must be a distributed.Client, got {quoted(client)}.")
+    for name, value in others.items():
+        if value:
+            raise InputError(f"`{name}` has no meaning on a cluster; leave it out.")
+    if dst.suffix or (format_named(src) is not FOLDERS and not src.is_dir()):
+        raise InputError(
+            "A cluster reads GeoParquet, a folder of it or one file, and writes a folder of it: give `dst` a name "
+            "without an ending, and bring `src` into GeoParquet first."
+        )
+    return src.resolve(), dst.resolve()
 
 
 @contextmanager
@@ -225,9 +269,9 @@ def _stream(
     with bar(source.rows, progress, " rows") as advance:
         release = Release(source, plan, key, rows, lines, counted, workers, advance, account)
         with closing(release.tables()) as tables:  # so that reading has ended when sorted rows are removed
-            stream = Stream(release.layout, tables, release.summary)
+            stream = Stream(release.layout, tables, lambda: release.tally.summary(plan))
             files.write_stream(stream, target, writing)
-    return release.guarantee()
+    return release.tally.guarantee(plan)
 
 
 def _check_apart(original: Path, dst: Path) -> None:
@@ -278,4 +322,4 @@ def _fits(source: Source, rows: int) -> bool:
         return len(next(tables)) <= rows
 
 
-__all__ = ["perturb_file"]
+__all__ = ["connected", "perturb_file"]

@@ -36,6 +36,11 @@ class Counts:
         while len(self._parts) > 1 and len(self._parts[-2][0]) < 2 * len(self._parts[-1][0]):
             self._merge()
 
+    def include(self, other: "Counts") -> None:
+        """Add the counts of another part."""
+        for labels, counts in other._parts:
+            self.add(labels, counts)
+
     def of(self, keys: np.ndarray) -> np.ndarray:
         """Return the counts of these keys, 0 (or infinity) for one that is not known."""
         total = np.full(len(keys), self._none)

@@ -16,15 +16,14 @@ import geotracs.geo.columns as columns_
 import geotracs.geo.tracks as frames
 import geotracs.io.wkb as wkb
 import geotracs.release.blocks as blocks
-from geotracs.core.digest import Digest
-from geotracs.core.guarantee import Guarantee
 from geotracs.core.randomness import Key
 from geotracs.errors import DomainError, InputError
 from geotracs.geo.sharing import Unit
-from geotracs.io.streams import Bounds, Layout, Source, Summary
+from geotracs.io.streams import Layout, Source
 from geotracs.io.troubles import told
-from geotracs.release.charging import Account, Meter
+from geotracs.release.charging import Account, Meter, Share
 from geotracs.release.file.counts import Counts, keys
+from geotracs.release.file.tally import Tally
 from geotracs.release.plan import Plan
 from geotracs.release.request import Request
 
@@ -47,8 +46,12 @@ class Release:
         How many locations each unit has, if they share epsilon.
     advance : callable
         Told how many rows are done.
-    account : Account
+    account : Account or Share
         Where the release is charged: its rows must be those that are drawn.
+    first : int
+        How many rows come before these in a larger file, for messages.
+    whole : bool
+        Whether these are all rows that were ``counted``.
     """
 
     def __init__(
@@ -61,22 +64,21 @@ class Release:
         counted: Counts | None,
         workers: int | None,
         advance: Callable[[int], Any],
-        account: Account,
+        account: Account | Share,
+        *,
+        first: int = 0,
+        whole: bool = True,
     ) -> None:
         self._source, self._plan, self._key, self._batch = source, plan, key, rows
         self._counted, self._workers, self._advance = counted, workers, advance
+        self._first, self._whole = first, whole
         self._account, self._meter = account, account.meter()
         self._person = None if plan.repeat is None else plan.repeat.person
-        self._seen, self._longest = Counts(), 0
-        self._units, self._periods = Counts(), Counts()  # locations of people, and periods of each
+        self.tally = Tally()
         # Whether the order of the rows of a trajectory matters, and the key of the last one that was seen.
         self._along = plan.recipe.sequential or not (plan.budgets is None or plan.budgets.allocation.even)
         self._last: np.uint64 | None = None
         self._before: Any = None  # the last report, where the next piece continues a trajectory
-        self._locations = self._rows = 0
-        self._digest = Digest()
-        self._kind: str | None = None
-        self._corners: list[np.ndarray] = []
         self.layout = layout_of(source, plan, lines=lines)
 
     def tables(self) -> Generator[pa.Table]:
@@ -89,10 +91,11 @@ class Release:
             waiting = table if waiting is None else pa.concat_tables([waiting, table])
             if len(waiting) < enough and not last:
                 continue
-            tracks = self._read(waiting)
-            parts = self._plan.cut(tracks, self._locations, self._before is not None)
+            before = self.tally.locations
+            tracks = self._read(waiting, alone=last and not self.tally.rows)
+            parts = self._plan.cut(tracks, before, self._before is not None)
             n = len(tracks.xy)
-            done = n if last else blocks.finished(n, parts, self._locations)
+            done = n if last else blocks.finished(n, parts, before)
             if n and not done:
                 enough = 2 * len(waiting)  # or small batches would be read repeatedly
                 continue
@@ -101,42 +104,28 @@ class Release:
             parts = [block for block in parts if block.part.start < done]
             yield self._perturbed(waiting.slice(0, rows), tracks.head(done, rows), parts, continues)
             waiting, enough = waiting.slice(rows), 0
-        own = self._kind == "LineString" and self._plan.trajectory is None  # lines that are a trajectory each
-        seen = self._seen if self._plan.sharing.by_trajectory else self._units
-        if self._counted is not None and not own and not self._counted.equals(seen):
+        own = self.tally.kind == "LineString" and self._plan.trajectory is None  # lines that are a trajectory each
+        seen = self.tally.seen if self._plan.sharing.by_trajectory else self.tally.units
+        if self._counted is not None and self._whole and not own and not self._counted.equals(seen):
             raise InputError(
                 f"The file changed while it was read: not every {self._plan.unit} has as many locations as it had. Try "
                 "again."
             )
         self._account.check_same(self._meter)
 
-    def guarantee(self) -> Guarantee:
-        """Return what was promised."""
-        if self._plan.sharing.by_trajectory:
-            longest = max(self._longest, int(self._seen.all().max(initial=0)))
-            return self._plan.guarantee(self._locations, longest, self._digest)
-        longest, periods = int(self._units.all().max(initial=0)), None
-        if self._plan.sharing.period is not None:
-            periods = int(self._periods.all().max(initial=0))
-        return self._plan.guarantee(self._locations, longest, self._digest, periods)
-
-    def summary(self) -> Summary:
-        """Return what is known by now."""
-        corners = np.concatenate(self._corners) if self._corners else np.empty((0, 2))
-        return Summary(self._kind, self._rows, extent(corners), self.guarantee().to_attrs())
-
-    def _read(self, table: pa.Table) -> frames.Tracks:
+    def _read(self, table: pa.Table, *, alone: bool) -> frames.Tracks:
         plan = self._plan
-        tracks = read(self._source, table, plan.trajectory, plan.time, plan.sharing, first=self._rows)
+        first = self._first + self.tally.rows
+        tracks = read(self._source, table, plan.trajectory, plan.time, plan.sharing, first=first)
         if len(tracks.xy):
             kind = "LineString" if tracks.are_lines else "Point"
-            if self._kind not in (None, kind):
+            if self.tally.kind not in (None, kind):
                 raise InputError("The geometries must be all Point or all LineString; this file mixes both.")
-            self._kind = kind
+            self.tally.kind = kind
         if not self._along:
             return tracks
         grouped = tracks.grouped()
-        if grouped.order is not None:
+        if grouped.order is not None and not alone:
             raise InputError(self._unsorted())
         return grouped if plan.recipe.sequential else tracks
 
@@ -155,15 +144,15 @@ class Release:
             column = self._plan.budgets.column
             own = self._plan.own(table.select([column]).to_pandas(), tracks)
         if labels is None:
-            self._longest = max(self._longest, int(tracks.lengths.max(initial=0)))
+            self.tally.longest = max(self.tally.longest, int(tracks.lengths.max(initial=0)))
         elif len(tracks.xy):
             new = labels[1:] if self._before is not None else labels
             if not self._plan.recipe.sequential:
                 new = labels[1:] if labels[0] == self._last else labels
-            if self._along and self._seen.of(new).any():  # within a piece, `_read` sees it
+            if self._along and self.tally.seen.of(new).any():  # within a piece, `_read` sees it
                 raise InputError(self._unsorted())
-            self._last, earlier = labels[-1], self._seen.of(labels)
-            self._seen.add(labels, tracks.lengths)
+            self._last, earlier = labels[-1], self.tally.seen.of(labels)
+            self.tally.seen.add(labels, tracks.lengths)
             lengths = None if self._counted is None else self._counted.of(labels)
         if not self._plan.sharing.by_trajectory and len(tracks.xy):
             lengths = self._of_people(table, tracks)
@@ -180,12 +169,10 @@ class Release:
                 workers=self._workers,
             )
         except DomainError as error:
-            raise DomainError(f"In rows {self._rows} to {self._rows + len(table) - 1}: {error}") from None
+            first = self._first + self.tally.rows
+            raise DomainError(f"In rows {first} to {first + len(table) - 1}: {error}") from None
         self._before = last if continues else None
-        self._locations, self._rows = self._locations + len(xy), self._rows + len(table)
-        self._digest += Digest.of(xy)
-        if (bounds := extent(xy)) is not None:
-            self._corners.append(np.array([bounds[:2], bounds[2:]]))
+        self.tally.add(xy, len(table))
         locations = encoded(tracks, xy, np.asarray(table[self.layout.geometry].is_valid()))
         self._advance(len(table))
         return assembled(self.layout, self._plan, table, locations, added, tracks.present)
@@ -193,9 +180,9 @@ class Release:
     def _of_people(self, table: pa.Table, tracks: frames.Tracks) -> np.ndarray | None:
         """Count the locations of people, and return how many each has in the whole file."""
         people, units = unit_keys(tracks, table, self._plan.sharing)
-        new = self._units.of(units) == 0
-        self._periods.add(people[new], np.ones(np.count_nonzero(new), dtype=np.int64))
-        self._units.add(units, tracks.unit_lengths)
+        new = self.tally.units.of(units) == 0
+        self.tally.periods.add(people[new], np.ones(np.count_nonzero(new), dtype=np.int64))
+        self.tally.units.add(units, tracks.unit_lengths)
         return None if self._counted is None else self._counted.of(units)
 
     def _unsorted(self) -> str:
@@ -278,11 +265,6 @@ def read(
         shapes = gpd.GeoSeries(wkb.geometries(table[source.geometry]), index=frame.index, crs=source.crs)
         tracks = frames.read(gpd.GeoDataFrame(frame, geometry=shapes), trajectory, time, grouped=False)
     return tracks if sharing is None else sharing.group(frame, tracks)
-
-
-def extent(xy: np.ndarray) -> Bounds | None:
-    """Return the bounds of locations; None without any."""
-    return (*xy.min(axis=0).tolist(), *xy.max(axis=0).tolist()) if len(xy) else None
 
 
 def first_rows(source: Source, request: Request) -> gpd.GeoDataFrame:

@@ -28,19 +28,22 @@ class Survey:
         self._troubles, self._levels = np.zeros(4, dtype=np.int64), Levels(np.empty(0))
 
     @classmethod
-    def of(cls, source: Source, request: Request, rows: int, progress: bool | None = None) -> "Survey":
-        """Go through a file."""
+    def of(
+        cls, source: Source, request: Request, rows: int, progress: bool | None = None, *, first: int = 0
+    ) -> "Survey":
+        """Go through a file, or a part of one with ``first`` rows before it."""
         survey, trajectory, column = cls(request), request.trajectory, request.budget_column
         with bar(source.rows, progress, " rows", "Counting") as advance:
             sharing = request.sharing
             units = [] if sharing.by_trajectory else sharing.columns
             for number, table in enumerate(source.tables(rows, [source.geometry, trajectory, column, *units])):
-                tracks = read(source, table, trajectory, None, sharing, first=number * rows)
+                begin = first + number * rows
+                tracks = read(source, table, trajectory, None, sharing, first=begin)
                 labels = keys_of(tracks, table, trajectory) if sharing.by_trajectory else None
                 if not sharing.by_trajectory:
                     _, labels = unit_keys(tracks, table, sharing)
                 if labels is None:
-                    labels = np.arange(len(tracks.lengths), dtype=np.uint64) + np.uint64(number * rows)
+                    labels = np.arange(len(tracks.lengths), dtype=np.uint64) + np.uint64(begin)
                 if len(tracks.xy):
                     survey.lengths.add(labels, tracks.unit_lengths)
                     if column is not None:
@@ -48,6 +51,15 @@ class Survey:
                         survey._look(tracks, labels, own)
                 advance(len(table))
         return survey
+
+    def include(self, other: "Survey") -> None:
+        """Add what another part of the file says."""
+        for mine, theirs in (
+            (self.lengths, other.lengths), (self._sums, other._sums), (self._low, other._low), (self._high, other._high)
+        ):  # fmt: skip
+            mine.include(theirs)
+        self._troubles += other._troubles
+        self._levels += other._levels
 
     def budgets(self) -> budgets.Budgets | None:
         """Return the epsilons of the file; None if all locations have the same, or an even share of the same."""
