@@ -82,7 +82,10 @@ def release(
     )
     plan.prepare(progress)
     along = plan.recipe.sequential or not (plan.budgets is None or plan.budgets.allocation.even)
-    work = parts.together(request, plan.recipe.name, progress) if along else parts
+    once = request.ledger is not None and request.sharing.shares  # parts of one thing would be charged several times
+    if once and not request.sharing.by_trajectory:
+        raise InputError("A ledger charges people once, wherever their rows are: leave out `client` with this `unit`.")
+    work = parts.together(request, plan.recipe.name, progress) if along or once else parts
     bills = work.bills(request, progress)
     key = account.key(plan, None if bills is None else sum(bills, start=Bill()))
     lines = bool(sample.geom_type.eq("LineString").any())

@@ -184,8 +184,9 @@ def test_files_that_differ_and_a_file_that_is_replaced(client, folder, tmp_path)
 def test_a_ledger_is_charged_once(client, folder, tmp_path):
     ledger = geotracs.Ledger(tmp_path / "ledger.db", budget=100)
     arguments = {"ledger": ledger, "data": "d", "unit": "trajectory", "rng": None}
-    _, private = released(client, folder / "mixed", tmp_path / "out", 4, "tracs-c", **arguments)
+    _, private = released(client, folder / "whole", tmp_path / "out", 4, "tracs-c", **arguments)
     assert ledger.spent(7) == 4
     assert len(private) == 400
     with pytest.raises(InputError, match="With a ledger, rows are not shuffled"):
-        released(client, folder / "mixed", tmp_path / "again", 4, "tracs-d", **arguments)
+        released(client, folder / "mixed", tmp_path / "again", 4, "tracs-c", **arguments)
+    assert ledger.spent(7) == 4
