@@ -120,7 +120,7 @@ class Held(Source):
 class Chained(Source):
     """Several sources of the same columns, one after the other."""
 
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source, ...] = field(default=(), repr=False)
 
     def pieces(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """Yield the rows of one source after another."""
