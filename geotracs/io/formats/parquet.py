@@ -149,7 +149,7 @@ def _has_files_deeper(path: Path) -> bool:
 class _Files(Source):
     parts: list[Path] = field(default_factory=list)
     encoding: str = "WKB"
-    stamps: list[tuple[int, int]] = field(default_factory=list)
+    stamps: list[tuple[int, int]] = field(default_factory=list, repr=False)
     groups: list[int] | None = None
 
     def split(self, rows: int) -> list[Source]:
