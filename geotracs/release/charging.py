@@ -16,9 +16,9 @@ import geotracs.geo.columns as columns_
 import geotracs.geo.tracks as frames
 from geotracs.core.budget import billionths
 from geotracs.errors import InputError
+from geotracs.geo.people import distinct, text
 from geotracs.geo.sharing import Unit
 from geotracs.release.accounts import Accounts
-from geotracs.release.people import distinct, text
 from geotracs.release.plan import Plan
 from geotracs.release.request import Request
 

@@ -18,8 +18,8 @@ from geotracs.core.cells import Cells
 from geotracs.core.notions import PURE
 from geotracs.core.randomness import Key, Streams
 from geotracs.errors import InputError, quoted
+from geotracs.geo.people import distinct, text
 from geotracs.geo.region import Region
-from geotracs.release.people import distinct, text
 
 SAME = "same"
 CELL = 200.0

@@ -12,7 +12,7 @@ import pandas as pd
 
 from geotracs.core.budget import billionths
 from geotracs.errors import BudgetError, GeotracsError, InputError, PrivacyWarning, quoted, sealed, warn
-from geotracs.release.people import text
+from geotracs.geo.people import text
 from geotracs.trust.store import Store
 
 PER = ("person", "data")

@@ -11,10 +11,11 @@ from scipy.stats import chi2
 import geotracs
 from geotracs import InputError
 from geotracs.answers.reader import Reader
+from geotracs.cli import main
 from geotracs.core.methods import METHODS
 from geotracs.core.notions import PURE
 from geotracs.core.randomness import Key
-from geotracs.release.people import text
+from geotracs.geo.people import text
 from geotracs.release.repeats import Whose
 from tests.helpers import FALSE_ALARM, quiet
 
@@ -279,3 +280,17 @@ def test_texts_of_labels():
     assert text(np.float32(7)) == text(np.int8(7)) == text("7")
     assert text("e\u0301") == text("\xe9")
     assert text(True) != text(1)
+
+
+def test_the_command_line(tmp_path, capsys):
+    geotracs.files.write(frame(50), tmp_path / "in.gpkg")
+    command = ["perturb", tmp_path / "in.gpkg", tmp_path / "out.gpkg", "--eps", 4, "--domain=0,0,20000,20000"]
+    command += ["--trajectory", "person", "--time", "t", "--keep", "none", "--repeat", "same"]
+    with pytest.raises(SystemExit) as end:
+        main([str(part) for part in (*command, "--cell", 1000)])
+    assert end.value.code == 0
+    assert "cell of 1000 m share one report" in capsys.readouterr().out
+    assert_one_report_each(geotracs.files.read(tmp_path / "out.gpkg"), frame(50))
+    with pytest.raises(SystemExit):
+        main([str(part) for part in (*command, "--overwrite", "--unit", "trajectory")])
+    assert "--repeat same spends epsilon for each distinct cell" in capsys.readouterr().err

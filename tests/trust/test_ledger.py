@@ -16,8 +16,8 @@ import pytest
 import geotracs
 import geotracs.release.frame
 from geotracs import BudgetError, DomainError, InputError, Ledger, PrivacyWarning
+from geotracs.geo.people import text
 from geotracs.release.charging import Meter, Rule
-from geotracs.release.people import text
 from geotracs.release.plan import Plan
 from geotracs.release.request import Request
 from geotracs.trust import store

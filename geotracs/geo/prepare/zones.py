@@ -5,6 +5,7 @@ from typing import Any
 
 import geopandas as gpd
 import numpy as np
+import pandas as pd
 import pyproj
 import shapely
 
@@ -12,6 +13,7 @@ import geotracs.core.randomness as randomness
 import geotracs.geo.columns as columns
 import geotracs.geo.crs as crs_
 from geotracs.errors import InputError, sealed
+from geotracs.geo.people import distinct, text
 from geotracs.geo.prepare.rows import Rows, number
 
 CORNERS = 32
@@ -77,8 +79,7 @@ def zones(
     points = rows.frame.geometry.to_crs(layer.crs)
     row, area = layer.sindex.query(points.values, predicate="intersects")
     if person is not None:
-        mine = rows.frame[person].to_numpy()[row] == areas[person].to_numpy()[area]
-        row = row[np.asarray(mine, dtype=bool)]
+        row = row[_labels(rows.frame[person], person)[row] == _labels(areas[person], person)[area]]
     inside = np.zeros(len(points), dtype=bool)
     inside[row] = True
     return rows.keep(~inside[rows.order], "zones", places=True, secret=radius is not None)
@@ -120,6 +121,12 @@ def hidden(areas: Any, radius: float, *, rng: int | np.random.Generator | None =
     return gpd.GeoSeries(discs, index=layer.index, crs=layer.crs)
 
 
+def _labels(column: pd.Series, name: str) -> np.ndarray:
+    """Return the labels of people as text: those of homes may come from another file."""
+    codes, found = distinct(column, name, "hidden")
+    return np.array([text(label) for label in found], dtype=object)[codes] if found else np.empty(0, dtype=object)
+
+
 def _layer(areas: Any, crs: pyproj.CRS | None) -> gpd.GeoSeries:
     if isinstance(areas, shapely.Geometry) and crs is not None:
         areas = gpd.GeoSeries([areas], crs=crs)
@@ -148,4 +155,7 @@ def _disc(
     x, y = (room * math.sqrt(away) * step for step in (math.cos(2 * math.pi * turn), math.sin(2 * math.pi * turn)))
     # A polygon inside the circle: its sides must not cut off the place.
     disc = shapely.Point(x, y).buffer((reach + room) / math.cos(math.pi / (4 * CORNERS)), quad_segs=CORNERS)
-    return shapely.transform(disc, lambda xy: crs_.transform(xy, plane, crs))
+    found = shapely.transform(disc, lambda xy: crs_.transform(xy, plane, crs))
+    if not (shapely.is_valid(found) and shapely.covers(found, shape)):
+        raise InputError("A place is too near to a pole or to where its CRS ends for a disc; use to_crs first.")
+    return found

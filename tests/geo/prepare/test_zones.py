@@ -29,6 +29,11 @@ def test_an_area_may_be_for_the_rows_of_its_person_only():
     areas = home(person=["b"]).set_geometry([shapely.box(-1e5, -1e5, 1e5, 1e5)], crs=32654)
     fewer = zones(walk(), areas, person="person")
     assert set(fewer["person"]) == {"a"}
+    numbered = walk().assign(person=walk()["step"] % 2)  # labels of another file may be texts or floats
+    for label in (1, 1.0, "1"):
+        assert set(zones(numbered, areas.assign(person=[label]), person="person")["person"]) == {0}
+    with pytest.raises(InputError, match=r"1 row\(s\) have no value in the column 'person'"):
+        zones(walk(), areas.assign(person=[None]), person="person")
 
 
 def test_secret_places_get_discs_that_hold_them_and_differ():
@@ -74,6 +79,8 @@ def test_errors():
         zones(walk(), gpd.GeoSeries([shapely.Point()], crs=32654))
     with pytest.raises(InputError, match="`radius` must be a number"):
         zones(walk(), home(), radius=0)
+    with pytest.raises(InputError, match="too near to a pole or to where its CRS ends"):
+        hidden(gpd.GeoSeries.from_xy([179.9999], [10], crs=4326), 500)
     with pytest.raises(InputError, match="give it with `radius`"):
         zones(walk(), home(), rng=1)
     with pytest.raises(InputError, match="must have the column 'person'"):
