@@ -232,7 +232,7 @@ def report_command(
 
     OUT is a page (.html) or JSON (.json), or give both. The page needs nothing else and can be printed. It is computed
     from PRIVATE and public information only, unless --originals is given; it never holds an original location. PRIVATE
-    must keep its record: GeoParquet or GeoPackage.
+    must carry its record, as GeoParquet and GeoPackage do.
 
     \b
     Examples:
@@ -247,6 +247,7 @@ def report_command(
         "prior": read_layer(prior, allow_remote),
         "weight": arguments.pop("weight"),
     }
+    step("Reading")
     found = not no_risk
     if originals is not None and found:
         release = files.read(source, allow_remote=allow_remote)

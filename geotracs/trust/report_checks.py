@@ -13,6 +13,7 @@ import geotracs.geo.tracks as frames
 import geotracs.release.again as again
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import GeotracsWarning, InputError, quoted, warn
+from geotracs.io.progress import step
 from geotracs.release.repeats import SAME
 from geotracs.trust.audit import audit
 from geotracs.trust.findings import NOT_A_PROOF, Audit
@@ -115,6 +116,7 @@ class Public:
 
     def check(self) -> Audit:
         """Audit the method quickly, at the largest epsilon of a report."""
+        step("Auditing")
         given = self.given
         public = {name: given[name] for name in ("places", "fit", "crs")}
         return audit(self.guarantee.method, self.level, given["domain"], **public, **QUICK, **self.guarantee.options)

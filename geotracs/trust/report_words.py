@@ -33,7 +33,7 @@ STANDS = {
 """Whether a frame still holds what its record describes."""
 WORDS = {
     "epsilon": "A number that says how much a report may tell. 0 is nothing; 1 is little, 4 is some, and 10 is much.",
-    "report": "A made-up location that is published in place of the original one.",
+    "report": "A location drawn at random that is published in place of the original, and is often far from it.",
     "region": "The public area within which everything happens. It is no secret, and must not be made from the data.",
     "trajectory": "The reports that the release shows as one journey or one person.",
     "without the release": "How well somebody guesses who has not seen it, and knows where people usually are.",
@@ -71,7 +71,7 @@ def not_protected(guarantee: Guarantee) -> list[str]:
     if guarantee.column is not None:
         found.append(f"The column {guarantee.column}, which says the epsilon of each row.")
     if guarantee.kept:
-        found.append(f"The columns {', '.join(map(str, guarantee.kept))}. They were kept as they are in the originals.")
+        found.append(f"Kept columns, which are as in the originals: {', '.join(map(str, guarantee.kept))}.")
     if any(mark["places"] for mark in guarantee.prepared):
         found.append(provisos.prepared(guarantee.prepared))
     if guarantee.repeat:
@@ -92,7 +92,7 @@ def summary(guarantee: Guarantee, facts: Mapping[str, Any]) -> list[str]:
     size = f", {region['width_km']:,g} by {region['height_km']:,g} km" if "width_km" in region else ""
     trajectories = f"{release['trajectories']:,} {'trajectory' if release['trajectories'] == 1 else 'trajectories'}"
     return [
-        f"{release['locations']:,} locations of {trajectories} were replaced by made-up ones (method "
+        f"{release['locations']:,} locations of {trajectories} were replaced by reports drawn at random (method "
         f"{guarantee.method}) within a {'fitted' if guarantee.fitted else 'public'} region{size}.",
         f"One report: {_one_report(facts)}",
         f"One person, all reports together: {_one_person(facts['risk'].get('figures', {}))}",
