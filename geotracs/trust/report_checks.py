@@ -21,7 +21,6 @@ from geotracs.trust.ledger import OF_ALL, Ledger
 from geotracs.trust.report_sums import Spent
 from geotracs.trust.report_words import GROUPS, QUESTIONS
 from geotracs.trust.risk import risk
-from geotracs.trust.risk_people import PERSON
 from geotracs.trust.risk_result import Risk
 
 QUICK: dict[str, Any] = {"checks": ["exact", "draws"], "draws": 100_000, "pairs": 1, "rng": 0}
@@ -108,7 +107,7 @@ class Public:
         if (known.remap or {}).get("kept"):
             options["remap"] = True
         if known.repeat:
-            options |= {"repeat": SAME, "cell": known.repeat["cell"], "person": PERSON}
+            options |= {"repeat": SAME, "cell": known.repeat["cell"]}
         public = {name: given[name] for name in ("prior", "weight", "fit", "crs")}
         numbers: dict[str, Any] = {"interval": interval, "speed": speed, "fixes": self.fixes}
         numbers |= {"people": PEOPLE, "cells": CELLS}
