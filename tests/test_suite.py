@@ -118,6 +118,7 @@ TESTED_IN = {
     "experiments/audits": "trust/test_audit",
     "experiments/risks": "test_experiments_risks",
     "experiments/tracking": "test_experiments_tracking",
+    "experiments/moves": "test_experiments_moves",
     **{f"trust/risk_{name}": "trust/test_risk" for name in ("attacks", "curves", "people", "result")},
     **{f"trust/report_{name}": "trust/test_report" for name in (
         "checks", "map", "page", "points", "result", "sums", "words",
