@@ -190,3 +190,12 @@ def test_a_ledger_is_charged_once(client, folder, tmp_path):
     with pytest.raises(InputError, match="With a ledger, rows are not shuffled"):
         released(client, folder / "mixed", tmp_path / "again", 4, "tracs-c", **arguments)
     assert ledger.spent(7) == 4
+
+
+def test_reports_are_repeated_over_all_parts_as_in_memory(client, folder, tmp_path):
+    given = {"repeat": "same", "cell": 5000, "rng": 0, "trajectory": "person"}
+    _, private = released(client, folder / "mixed", tmp_path / "out", **given)
+    given |= {"keep": ["number"], "time": "t"}
+    whole = quiet(geotracs.perturb, files.read(folder / "mixed"), 4, "tracs-c", **given)
+    assert private.geometry.to_wkb().duplicated().sum() > 100
+    assert_geodataframe_equal(private.sort_values("number"), whole.sort_values("number"), check_like=True)
