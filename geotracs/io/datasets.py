@@ -124,7 +124,8 @@ def _streets(outline: shapely.Polygon, rng: np.random.Generator) -> Streets:
     a, b, fast = a[built], b[built], fast[built]
     speed = np.where(fast, 1.6, 0.8) * SPEEDS["car"] * 1000 / 60
     minutes = np.hypot(*(nodes[a] - nodes[b]).T) / speed
-    graph = csr_array((minutes, (a, b)), shape=(len(nodes), len(nodes)))
+    ends = a.astype(np.int32), b.astype(np.int32)  # older scipy finds no ways by wider numbers
+    graph = csr_array((minutes, ends), shape=(len(nodes), len(nodes)))
     _, part = connected_components(graph, directed=False)
     main = np.flatnonzero(part == np.bincount(part).argmax())
     return Streets(nodes[main], csr_array(graph[main][:, main]))

@@ -10,10 +10,14 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pandas.tseries.api import guess_datetime_format
 
 from geotracs.errors import InputError, quoted
 from geotracs.io.streams import Source
+
+try:
+    from pandas.tseries.api import guess_datetime_format
+except ImportError:  # before pandas 2.2 it was not public
+    from pandas._libs.tslibs.parsing import guess_datetime_format
 
 EPOCHS = ("s", "ms", "us", "ns")
 """Units of numbers that count from 1970."""

@@ -29,6 +29,8 @@ PART = 2**20
 """How many rows a file of a folder holds at most: a good size of a partition of dask's."""
 COMMON = "_common_metadata"
 """What Parquet calls a file of the metadata that all files of a folder share: the record of a whole release."""
+ATTRS = b"PANDAS_ATTRS"
+"""Where pandas keeps the attrs of a frame."""
 BESIDE = ("_metadata", "_success", ".crc")
 """What may lie beside GeoParquet files in their folder."""
 
@@ -48,7 +50,7 @@ class GeoParquet(Format):
 
     def read(self, path: Path, reading: Reading) -> gpd.GeoDataFrame:
         """Return a file, or all files of a folder, as a frame."""
-        parts = [_checked(gpd.read_parquet(part)) for part in self.files(path)]
+        parts = [_with_attrs(_checked(gpd.read_parquet(part)), part) for part in self.files(path)]
         if len(parts) == 1 and not (path / COMMON).exists():
             return parts[0]
         frame = pd.concat(parts, ignore_index=all(isinstance(part.index, pd.RangeIndex) for part in parts))
@@ -70,6 +72,10 @@ class GeoParquet(Format):
         """Write a frame to a file."""
         empty = frame.geometry.isna().all()  # of which geopandas does not know another encoding
         frame.to_parquet(path, geometry_encoding="WKB" if empty else writing.encoding)
+        if frame.attrs and not _attrs(path):  # older versions of geopandas do not keep them
+            table = pq.read_table(path)
+            about = {**(table.schema.metadata or {}), ATTRS: json.dumps(frame.attrs).encode()}
+            pq.write_table(table.replace_schema_metadata(about), path)
 
     def write_stream(self, stream: Stream, path: Path, writing: Writing) -> None:
         """Write a file, or a folder of files, a table at a time; metadata are added in the end."""
@@ -121,6 +127,18 @@ class GeoParquet(Format):
     def is_folder(self, path: Path) -> bool:
         """Return whether a folder holds only GeoParquet files and what is written beside them; it may be empty."""
         return all(part.is_file() and has_ending(part, (*self.endings, *BESIDE)) for part in path.iterdir())
+
+
+def _attrs(path: Path) -> dict[str, Any]:
+    """Return the attrs of the frame that a file holds."""
+    found = json.loads((pq.read_metadata(path).metadata or {}).get(ATTRS, b"{}"))
+    return found if isinstance(found, dict) else {}
+
+
+def _with_attrs(frame: gpd.GeoDataFrame, path: Path) -> gpd.GeoDataFrame:
+    """Return the frame of a file with its attrs, which older versions of geopandas do not read."""
+    frame.attrs = frame.attrs or _attrs(path)
+    return frame
 
 
 def _checked(frame: gpd.GeoDataFrame) -> gpd.GeoDataFrame:

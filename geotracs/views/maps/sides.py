@@ -61,6 +61,8 @@ class Side:
     def values(self, columns: bool | int | str | Sequence[str]) -> tuple[list[str], list[list[str]]]:
         """Return names of columns, and their values for each location, everything escaped for a page."""
         chosen = columns_of(self.frame, columns)
+        if not chosen:  # whose rows older versions of pandas do not count
+            return [], [[] for _ in self.rows]
         rows, which = np.unique(self.rows, return_inverse=True)
         table = self.frame[chosen].iloc[rows]
         texts = [[shown(value) for value in row] for row in table.itertuples(index=False, name=None)]
