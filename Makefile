@@ -1,10 +1,10 @@
-# make demo | test | check | times | fuzz | browser | qgis | test-qgis | lint | format | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
+# make demo | test | check | times | fuzz | browser | qgis | test-qgis | lint | format | matrix | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test times check fuzz browser qgis test-qgis lint format bench bench-large notebooks pictures clean
+.PHONY: demo test times check fuzz browser qgis test-qgis lint format matrix bench bench-large notebooks pictures clean
 
 demo: $(READY)
 	$(BIN)/geotracs demo --out demo --overwrite
@@ -63,6 +63,11 @@ lint: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The oldest versions that are allowed, the newest without extras, and other Pythons; one of them: make matrix NAMES=oldest
+NAMES ?=
+matrix: $(READY)
+	$(BIN)/python -m tools.matrix $(NAMES)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

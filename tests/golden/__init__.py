@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import dask_geopandas
 import geopandas as gpd
 import numpy as np
 import pandas as pd
@@ -93,6 +92,8 @@ def in_batches(lines: bool, arguments: dict[str, Any], folder: Path) -> str:
 
 def on_dask(lines: bool, arguments: dict[str, Any]) -> str:
     """Return the hash of a release of three partitions."""
+    import dask_geopandas  # which an environment without extras has not
+
     frame = people(lines)
     starts = frame.index[frame["person"].isin(["p0", "p5", "p9"]) & ~frame["person"].duplicated()].tolist()
     ddf = dask_geopandas.from_geopandas(frame, npartitions=1).repartition(divisions=[*starts, frame.index[-1]])

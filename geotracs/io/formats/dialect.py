@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from geotracs.errors import InputError, quoted
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -19,6 +21,8 @@ SAMPLE = 2**16
 """How many bytes are looked at."""
 MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 """How a file begins that says its encoding, as Excel writes it."""
+EXACT: dict[str, Any] = {} if int(pd.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
+"""What makes older versions of pandas read the numbers that were written, to the last bit."""
 POINT, COMMA = re.compile(r"\s*[-+]?\d+\.\d+\s*"), re.compile(r"\s*[-+]?\d+,\d+\s*")
 
 
@@ -41,7 +45,7 @@ class Dialect:
     def arguments(self) -> dict[str, Any]:
         """The arguments of `pandas.read_csv`."""
         named: dict[str, Any] = {"names": list(self.columns), "header": None} if self.columns else {}
-        return {"sep": self.separator, "decimal": self.decimal, "encoding": self.encoding, **named}
+        return {"sep": self.separator, "decimal": self.decimal, "encoding": self.encoding, **named, **EXACT}
 
     @classmethod
     def of(cls, path: Path, given: "Dialect | None" = None) -> "Dialect":
