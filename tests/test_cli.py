@@ -452,6 +452,16 @@ def test_epsilons_of_a_column_and_uneven_shares(run, source, tmp_path):
     code, said, _ = run("perturb", source, out, "--eps", 9, "--unit", "trajectory", "--allocation", "3,1,3", *shared)
     assert code == 0
     assert "by the weights (3, 1, 3)" in said
+    moments = ["--unit", "person", "--person", "person", "--fill", "interpolate", *shared]
+    code, said, _ = run("perturb", source, out, "--eps", 9, "--every", "auto", "--speed", 15, *moments)
+    assert code == 0
+    assert "filled in from the reports (interpolate) and no observations" in said
+    assert list(files.read(out).columns) == ["person", "t", "filled", "geometry"]
+    code, _, err = run("perturb", source, out, "--eps", 9, "--at-most", 0, *moments)
+    assert code != 0
+    assert "`--at-most` must be a whole number" in err
+    code, _, err = run("perturb", source, out, "--eps", 9, "--every", "auto", *shared)
+    assert "each moment costs an epsilon of its own: use `--every` or `--at-most`" in err
     for wrong, words in (("nan", "`--eps` must be greater than 0"), ("bugdet", "no column 'bugdet'")):
         code, _, err = run("perturb", source, out, "--eps", wrong, *shared)
         assert code != 0

@@ -14,6 +14,7 @@ from geotracs.answers.reader import Reader
 from geotracs.answers.trips import MIN_PAIRS, Survey, Trips
 from geotracs.answers.zones import Zones
 from geotracs.errors import InputError, quoted, sealed, warn
+from geotracs.geo.filling import drawn
 
 SQUARES = 32
 """Into how many squares a square region is divided along each side; zones divide them further."""
@@ -95,6 +96,7 @@ def flows(
     """
     check_level(level)
     reader = Reader.of(frame, domain=domain, round_to=round_to, prior=prior, weight=weight)
+    frame = drawn(frame)
     areas = Zones.of(zones, reader)
     if len(areas.labels) > MAX_ZONES:
         raise InputError(f"`zones` may hold at most {MAX_ZONES} areas, got {len(areas.labels)}; dissolve some of them.")

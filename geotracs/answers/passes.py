@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
+import pyarrow.compute as pc
 import pyproj
 
 import geotracs.core.digest as digests
@@ -23,6 +24,8 @@ from geotracs.answers.states import States
 from geotracs.core.digest import Digest
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError
+from geotracs.geo.filling import drawn
+from geotracs.geo.schedule import FILLED
 from geotracs.io.progress import bar, wanted
 from geotracs.release.file.release import read as read_table
 
@@ -114,15 +117,18 @@ def _of_file(file: File, **layers: Any) -> Pass:
     guarantee = file.guarantee()
     source = files.open_source(file.path, layer=file.layer, allow_remote=file.allow_remote)
 
+    filled = bool(guarantee.schedule.get("fill")) and FILLED in source.schema.names
+
     def each(work: Counted) -> Iterator[tuple[np.ndarray, Digest]]:
         with source.reading(), bar(source.rows, wanted(), " rows", "Counting") as advance:
-            for table in source.tables(ROWS, [source.geometry]):
+            for table in source.tables(ROWS, [source.geometry, FILLED]):
+                table = table if not filled else table.filter(pc.invert(pc.fill_null(table[FILLED], False)))
                 tracks = read_table(source, table, None)
                 if len(tracks.xy):
                     yield work(tracks.xy)
                 advance(len(table))
 
-    return replace(_pass(guarantee, source.crs, each, layers), rows=source.rows)
+    return replace(_pass(guarantee, source.crs, each, layers), rows=None if filled else source.rows)
 
 
 def _of_dask(ddf: Any, **layers: Any) -> Pass:
@@ -131,14 +137,14 @@ def _of_dask(ddf: Any, **layers: Any) -> Pass:
     guarantee = Guarantee.from_attrs(ddf._meta.attrs)
 
     def each(work: Counted) -> Iterable[tuple[np.ndarray, Digest]]:
-        parts = ddf[[ddf._meta.geometry.name]].to_delayed()
+        parts = ddf[[name for name in ddf.columns if name in (ddf._meta.geometry.name, FILLED)]].to_delayed()
         return cast(Any, dask.compute(*[dask.delayed(_of_frame)(part, work) for part in parts]))
 
     return _pass(guarantee, ddf.crs, each, layers)
 
 
 def _of_frame(frame: gpd.GeoDataFrame, work: Counted) -> tuple[np.ndarray, Digest]:
-    return work(frames.read(frame, grouped=False).xy)
+    return work(frames.read(drawn(frame), grouped=False).xy)
 
 
 def _pass(guarantee: Guarantee, crs: Any, each: Any, layers: Any) -> Pass:

@@ -23,6 +23,7 @@ from geotracs.answers.tables import is_plain, operator
 from geotracs.core.guarantee import Guarantee
 from geotracs.core.methods import Channel, Reports
 from geotracs.errors import InputError
+from geotracs.geo.filling import drawn
 from geotracs.geo.region import Region
 from geotracs.geo.rounding import Rounding
 from geotracs.utility.compare import standing
@@ -104,6 +105,7 @@ class Reader:
         """
         frames.check(frame)
         guarantee = Guarantee.from_attrs(frame.attrs)
+        frame = drawn(frame)
         if guarantee.answer:
             raise InputError(
                 "This frame was computed from a release and is not the release itself; use the frame that perturb() "

@@ -18,6 +18,7 @@ from geotracs.answers.motion import AUTO, BINS, Motion, suitable
 from geotracs.answers.reader import Reader
 from geotracs.answers.smoothing import smooth
 from geotracs.errors import InputError, quoted, sealed
+from geotracs.geo.filling import drawn
 from geotracs.io.progress import bar, wanted
 
 MIN_REPORTS = 5000
@@ -123,11 +124,12 @@ def reconstruct(
     >>> bool(errors[1] < errors[0] / 2)
     True
     """
-    asked = _Asked(speed, stay, motion, level, cells)
+    asked = Asked(speed, stay, motion, level, cells)
     layer = None if isinstance(prior, str) else prior
     if isinstance(prior, str) and prior != "release":
         raise InputError(f'`prior` must be "release", a layer, a raster or None, got {quoted(prior)}.')
     reader = Reader.of(frame, domain=domain, round_to=round_to, prior=layer, weight=weight)
+    frame = drawn(frame)
     for name in ("radius", moments.FILLED):
         if name in frame.columns:
             raise InputError(f"The frame has a column {name!r} already; rename it.")
@@ -138,10 +140,10 @@ def reconstruct(
     ground = ground if places is None else ground.within(places, reader)
     known = _prior(reader, ground, prior, weight)
     if reader.observations is None:
-        xy, radius = _locate(reader, ground, rows, asked, known)
+        xy, radius = locate(reader, ground, rows, asked, known)
     else:
         visits = rows.visits(reader, reader.resolution() * reader.metres / asked.speed)
-        xy, radius = _locate(reader, ground, visits.rows, asked, known, visits.share)
+        xy, radius = locate(reader, ground, visits.rows, asked, known, visits.share)
         xy, radius = np.asfortranarray(xy[visits.which]), radius[visits.which]
     found = moments.output(frame, reader, rows, reader.region.leave(xy), radius)
     details = {name: getattr(asked, name) for name in ("speed", "stay", "motion", "level", "cells")}
@@ -150,7 +152,7 @@ def reconstruct(
 
 
 @dataclass(frozen=True, repr=False)
-class _Asked:
+class Asked:
     """The numbers that were asked for, checked."""
 
     speed: float
@@ -185,11 +187,11 @@ def _prior(reader: Reader, ground: Ground, prior: Any, weight: str | None) -> np
     return (1 - UNKNOWN) * found / max(found.sum(), 1e-300) + UNKNOWN * ground.measure
 
 
-def _locate(
+def locate(
     reader: Reader,
     ground: Ground,
     rows: moments.Moments,
-    asked: _Asked,
+    asked: Asked,
     prior: np.ndarray,
     share: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -19,6 +19,7 @@ from geotracs.answers.trip_ends import LEVELS, choose, draw, joint_shares, of_ea
 from geotracs.answers.ways import Network, straight
 from geotracs.core.randomness import made_up
 from geotracs.errors import CRSError, InputError, quoted, sealed, warn
+from geotracs.geo.filling import drawn
 
 WORDS = (
     "The trips of this frame are synthetic: they were made up from the release that is described here, and nobody made "
@@ -113,6 +114,7 @@ def synthesize(
     rng = made_up(seed)
     reader = Reader.of(frame, domain=domain, round_to=round_to)
     check_independent(reader.observations, "synthesize")
+    frame = drawn(frame)
     kind, ways = _ways(network, places, reader)
     trips = _Trips.of(frame, reader, rng)
     states = _states(reader, int(cells))

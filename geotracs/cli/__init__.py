@@ -68,6 +68,10 @@ OPTIONS = {
     "trajectory='person'": "--trajectory person",
     "time='t'": "--time t",
     'unit="person"': "--unit person",
+    'unit="location"': "--unit location",
+    'every="auto"': "--every auto",
+    'fill="reconstruct"': "--fill reconstruct",
+    'fill="interpolate"': "--fill interpolate",
     'unit="trajectory"': "--unit trajectory",
     'input_crs="EPSG:32654" (`crs` of `files.read`)': "--input-crs EPSG:32654",
     "crs='EPSG:3031'": "--crs EPSG:3031",
@@ -83,10 +87,10 @@ OPTIONS = {
 }
 """How messages of the library name arguments, and the options that stand for them on the command line..."""
 NAMES = (
-    "alarm", "at", "bins", "cell", "cells", "columns", "crs", "data", "domain", "draws", "encoding", "eps", "fixes",
-    "interval", "known", "ledger", "level", "method", "motion", "n", "network", "of", "pairs", "people", "period",
-    "person", "places", "prior", "releases", "repeat", "round_to", "seed", "sep", "speed", "stay", "time",
-    "time_format", "trajectory", "unit", "weight", "when", "within", "zones",
+    "alarm", "at", "at_most", "bins", "cell", "cells", "columns", "crs", "data", "domain", "draws", "encoding", "eps",
+    "every", "fill", "fixes", "interval", "known", "ledger", "length", "level", "method", "motion", "n", "network",
+    "of", "pairs", "people", "period", "person", "places", "prior", "releases", "repeat", "round_to", "seed", "sep",
+    "speed", "stay", "time", "time_format", "trajectory", "unit", "weight", "when", "within", "zones",
 )  # fmt: skip
 """...those that have the name of their argument..."""
 GRID = re.compile(r"(?:cells=)?Grid\(nx=(\d+), ny=(\d+)\)")

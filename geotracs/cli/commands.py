@@ -28,6 +28,7 @@ from geotracs.core.methods import METHODS
 from geotracs.errors import InputError
 from geotracs.geo.advise import advise
 from geotracs.geo.optimum import optimum
+from geotracs.geo.schedule import FILLS
 from geotracs.io.datasets import sample_city
 from geotracs.io.progress import step
 from geotracs.release.file import connected, perturb_file
@@ -61,7 +62,11 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
 @click.option("--fit", default="envelope", show_default=True, help=_FIT)
 @click.option("--prior", help=_PRIOR)
 @click.option("--weight", help="Column of the prior with the number of each point or area.")
-@click.option("--remap", is_flag=True, help="Move reports to where locations are nearest on average; costs no epsilon.")
+@click.option(
+    "--remap/--no-remap",
+    default=None,
+    help="Move reports to where locations are nearest on average; costs no epsilon.",
+)
 @click.option("--remap-prior", help="The same, where locations are likely by another public file than --prior.")
 @click.option(
     "--round-to", help="Public places: a file of points, lines or areas, or grid:500 for cells of 500 metres."
@@ -76,6 +81,10 @@ _ALLOCATION = "How a trajectory's locations share its eps: even, ends, water-fil
 )
 @click.option("--unit", default="location", show_default=True, help=_UNIT)
 @click.option("--allocation", default="even", show_default=True, help=_ALLOCATION)
+@click.option("--every", help="Report only the first row in every period, such as 15min; or auto, as many as are best.")
+@click.option("--at-most", type=int, help="Report at most so many rows of a trajectory, or of what shares --eps.")
+@click.option("--fill", type=click.Choice(FILLS), help="Fill in the rows between from the reports; left out if not.")
+@click.option("--speed", type=float, help="Metres per second at most, for --every auto and --fill reconstruct.")
 @click.option("--repeat", type=click.Choice(["same"]), help=_REPEAT)
 @click.option("--cell", type=float, help="Side of the cells of --repeat in metres; 200 if not given.")
 @click.option("--crs", help="Planar CRS to work in; chosen from the domain if not given.")
@@ -162,7 +171,12 @@ def perturb_command(
 
 @click.command("advise")
 @click.option("--domain", required=True, help=REGION)
-@click.option("--eps", type=float, default=4.0, show_default=True, help="Privacy parameter of each location.")
+@click.option(
+    "--eps", type=float, default=4.0, show_default=True, help="Privacy parameter of each location, or of a track."
+)
+@click.option("--interval", type=float, help="For tracks: seconds between two fixes. Says how many to report.")
+@click.option("--length", type=int, help="For tracks: how many fixes they have.")
+@click.option("--speed", type=float, help="For tracks: metres per second at most; 15 if not given.")
 @click.option("--error", type=float, help="Mean error in metres: say the epsilon that each method needs for it.")
 @click.option("--places", help="Public places: a file, or grid:500 for cells of 500 metres.")
 @click.option("--prior", help=_PRIOR)
@@ -184,6 +198,7 @@ def advise_command(domain, places, prior, methods, as_json, allow_remote, **argu
     Examples:
         geotracs advise --domain city.geojson --eps 4
         geotracs advise --domain 139.4,35.5,139.9,35.9 --error 500
+        geotracs advise --domain city.geojson --eps 30 --interval 5 --length 1000 --speed 15
     """
     step("Trying methods")
     result = advise(

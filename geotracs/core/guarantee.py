@@ -34,6 +34,10 @@ class Guarantee:
     ``person`` the column that says whose row it is, ``longest`` the number of locations of what has most of them, and
     ``periods`` the largest number of periods that a person has, if it is known.
 
+    ``schedule`` says which rows were reported (``every``, ``at_most``) and how the others were filled in (``fill``), if
+    not all were: those that the column "filled" marks are no observations, and neither ``locations`` nor ``longest``
+    counts them.
+
     ``risk`` has the expected error of a ``report`` and of whoever has ``followed`` a person through the release, in
     metres, for people of that ``speed``: where reports have times that are near to each other. From public things only.
 
@@ -79,6 +83,7 @@ class Guarantee:
     prepared: list[dict[str, Any]] = field(default_factory=list)
     person: str | None = None
     periods: int | None = None
+    schedule: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
@@ -99,7 +104,7 @@ class Guarantee:
             del record["remap"]
         if not self.answer:  # a release itself
             del record["answer"]
-        for name in ("risk", "repeat", "prepared", "person", "periods"):
+        for name in ("risk", "repeat", "prepared", "person", "periods", "schedule"):
             if not record[name]:  # it was not computed, or is not needed
                 del record[name]
         return record
@@ -141,6 +146,8 @@ class Guarantee:
         sentences = [self._promise(), self._composition(), self._region(), self._not_protected()]
         if self.risk:
             sentences.insert(2, self._followed())
+        if self.schedule:
+            sentences.insert(2, self._scheduled())
         if self.repeat:
             sentences.insert(1, provisos.repeated(self.repeat))
         if self.caveat:
@@ -240,6 +247,25 @@ class Guarantee:
             return f"{text}. A person with n such periods has n times {_number(self.epsilon)} as a whole."
         total = f"{_number(self.epsilon * self.periods)} as a whole"
         return f"{text}. The person with most such periods ({self.periods}) has epsilon {total}."
+
+    def _scheduled(self) -> str:
+        """Return which rows were reported, and what the others are."""
+        every, at_most = self.schedule.get("every"), self.schedule.get("at_most")
+        rules = []
+        if every == "auto":
+            rules.append("so many rows as are best for its epsilon and number of rows, evenly by their number")
+        elif every is not None:
+            rules.append(f"the first row in every {every}")
+        if at_most is not None:
+            rules.append(f"at most {at_most} rows, evenly by their number")
+        unit = "trajectory" if self.unit == "location" else self.unit
+        whose = unit if unit in ("trajectory", "person") else f"person and {self._period}"
+        text = (
+            f"Of each {whose}, {' and of these '.join(rules)}, were reported, which depends on times and numbers only"
+        )
+        if self.schedule.get("fill") is None:
+            return f"{text}; the other rows were left out."
+        return f"{text}; the other rows are filled in from the reports ({self.schedule['fill']}) and no observations."
 
     def _followed(self) -> str:
         return (
@@ -401,5 +427,6 @@ KINDS: dict[str, type] = {
     "prepared": Sequence,
     "person": Hashable,
     "periods": Integral,
+    "schedule": Mapping,
 }
 """What the values of a record are."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -13,28 +13,15 @@ from scipy.optimize import brentq
 import geotracs.core.methods as recipes
 import geotracs.geo.region as regions
 from geotracs.core.budget import check_eps
-from geotracs.core.domains import Domain
+from geotracs.core.following import SPEED
 from geotracs.core.notions import PURE, label
-from geotracs.core.randomness import public_stream, words
-from geotracs.errors import DomainError, InputError, quoted, sealed
+from geotracs.errors import InputError, quoted, sealed
+from geotracs.geo.moments import Best
 from geotracs.geo.optimum import limit, public_setting
 from geotracs.geo.rounding import Rounding
+from geotracs.geo.trials import FEW, SOME, STAND_INS, Setting
 from geotracs.geo.units import in_working_units
 
-STAND_INS = 50_000
-"""How many public stand-ins for locations are perturbed to see what a method costs..."""
-SOME = 20_000
-"""...how many where it is done again and again..."""
-FEW = 5_000
-"""...and where it is slow, or only the best is wanted."""
-LENGTH = 100
-"""Locations of a trajectory, for methods that follow it."""
-CHEAP_EPS = 4.0
-"""Up to this epsilon..."""
-CHEAP_EPS_OF_PRIOR = 1.0
-"""...with a prior up to this one..."""
-CHEAP_PLACES = 3000
-"""...and so many places the smallest possible error is found within some seconds."""
 RANGE = (0.01, 100.0)
 """Where the epsilon for an error is looked for."""
 BEST = ("joint", "nearest", "tracs-c", "tracs-d")
@@ -53,9 +40,14 @@ def advise(
     fit: str = "envelope",
     methods: Sequence[str] | None = None,
     optimum: bool | None = None,
+    speed: float | None = None,
+    interval: float | None = None,
+    length: int | None = None,
     crs: Any = "EPSG:4326",
 ) -> pd.DataFrame:
     """Say what error each method makes at an epsilon, or what epsilon it needs for an error.
+
+    With ``interval`` and ``length``, say how many moments of a track are best reported for an epsilon that they share.
 
     No private location is looked at: public stand-ins are perturbed, which are spread evenly over the region, or as
     the prior is, or over the places.
@@ -65,7 +57,7 @@ def advise(
     domain : bbox, shapely geometry, GeoSeries, GeoDataFrame, or one of `geotracs.domains`
         The public region; see `geotracs.perturb`.
     eps : float
-        Privacy parameter of each location.
+        Privacy parameter of each location; with ``length`` that of a whole track.
     error : float, optional
         Mean error in metres. With it the epsilon that each method needs is returned, and ``eps`` is not used.
     places : GeoDataFrame, GeoSeries or `geotracs.places.Grid`, optional
@@ -78,6 +70,10 @@ def advise(
         Whether to compare with the smallest mean error that any eps-LDP method can have (`geotracs.optimum`). Without
         it this is done where it takes some seconds the first time: up to epsilon 4, or 1 with a prior, and with up to
         3,000 places.
+    interval, length : float and int, optional
+        Seconds between two fixes of a track, and how many it has.
+    speed : float, optional
+        How fast people are at most, in metres per second; 15 by default, as cars in a city.
     crs : optional
         CRS of a bbox or geometry; layers have their own.
 
@@ -89,6 +85,11 @@ def advise(
         the smallest possible: 1.00 is the best, and NaN says that it was not computed. ``privacy`` is "pure" for
         eps-LDP. Methods that promise less come after all others: "metric, 200 m" is metric privacy, whose epsilon is
         for two locations that are 200 m apart and cannot be compared with that of the others.
+
+        For tracks the columns are ``moments``, how many are best reported; ``every``, how many seconds are then from
+        one to the next; ``mean``, the expected error over all fixes in metres, with straight lines between reports;
+        and ``all``, the same if all fixes share epsilon. It is a rule of thumb for people who turn after about two
+        minutes: the number of moments is right to a factor of 2 at most, which costs little.
 
     Examples
     --------
@@ -102,7 +103,13 @@ def advise(
     >>> needed = geotracs.advise((139.47, 35.51, 139.90, 35.86), error=2000, methods=["tracs-c", "joint"])
     >>> list(needed.index), list(needed.columns)
     (['joint', 'tracs-c'], ['eps', 'privacy'])
+    >>> tracks = geotracs.advise(
+    ...     (139.47, 35.51, 139.90, 35.86), eps=30, speed=15, interval=3.5, length=1000, methods=["joint"]
+    ... )
+    >>> int(tracks.loc["joint", "moments"]), bool(tracks.loc["joint", "mean"] < tracks.loc["joint", "all"] / 4)
+    (2, True)
     """
+    track = _track(speed, interval, length)
     eps = check_eps(eps)
     if error is not None and (isinstance(error, bool) or not isinstance(error, Real) or not 0 < error < math.inf):
         raise InputError(f"`error` must be a distance in metres greater than 0, got {quoted(error)}.")
@@ -123,6 +130,10 @@ def advise(
         in_working_units(recipes.make(name), region.crs) for name in (recipes.METHODS if methods is None else methods)
     ]
     chosen = [method for method in chosen if methods is not None or setting.suits(method)]
+    if track is not None:
+        if error is not None:
+            raise InputError("`error` is for single reports; leave it out, or leave out `interval` and `length`.")
+        return _of_tracks(setting, chosen, eps, track)
     if error is not None:
         needed = {method.name: _epsilon(setting, method, float(error)) for method in chosen}
         return _kinds_apart(pd.DataFrame({"eps": needed}, dtype=float), "eps")
@@ -137,6 +148,49 @@ def advise(
     wanted = setting.cheap(eps) if optimum is None else optimum
     table["of_optimum"] = _of_optimum(setting, table["mean"], eps) if wanted else math.nan
     return _kinds_apart(table, "mean")
+
+
+@dataclass(frozen=True, repr=False)
+class _Track:
+    """Public numbers of a track: metres per second, seconds between fixes, and how many fixes."""
+
+    speed: float
+    interval: float
+    length: int
+
+
+def _track(speed: Any, interval: Any, length: Any) -> _Track | None:
+    """Return the track that is asked about, or raise; None without one."""
+    if interval is None and length is None:
+        if speed is not None:
+            raise InputError("`speed` is for tracks; give it with `interval` and `length`.")
+        return None
+    for name, value, what in (
+        ("speed", SPEED if speed is None else speed, "a number of metres per second, greater than 0, such as 15"),
+        ("interval", interval, "a number of seconds between two fixes, greater than 0, given with `length`"),
+    ):
+        if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < math.inf:
+            raise InputError(f"`{name}` must be {what}, got {quoted(value)}.")
+    if not isinstance(length, Integral) or isinstance(length, bool) or length < 1:
+        raise InputError(
+            f"`length` must be a number of fixes, at least 1, given with `interval`, got {quoted(length)}."
+        )
+    return _Track(SPEED if speed is None else float(speed), float(interval), int(length))
+
+
+def _of_tracks(setting: Setting, chosen: Sequence[recipes.Method], eps: float, track: _Track) -> pd.DataFrame:
+    """Return how many moments of a track are best for each method."""
+    rows = {}
+    for method in chosen:
+        try:
+            best = Best.of(setting, method, eps, track.interval, track.speed)
+        except InputError:  # of a method that cannot use so small a share
+            continue
+        count = best.moments(track.length)
+        mean, every = (float(best.error(np.array([n]), track.length)[0]) for n in (count, track.length))
+        rows[method.name] = [count, track.interval * track.length / count, mean, every]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["moments", "every", "mean", "all"])
+    return _kinds_apart(table.astype({"moments": int}), "mean")
 
 
 def best_method(
@@ -155,63 +209,6 @@ def best_method(
     candidates = [m for m in candidates if able[m] is region or m.over == "places"]
     best = min(candidates, key=lambda method: setting.displacements(method, eps, FEW).mean())
     return best, able[best]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A public region and places, on which methods are tried."""
-
-    region: regions.Region
-    rounding: Rounding | None
-
-    def chart(self, method: recipes.Method) -> Domain | None:
-        """Return the domain that the method works on: with the chart of the prior if it can; None if it cannot."""
-        if method.over == "places":
-            return None if self.rounding is None or not self.rounding.holds_points else self.region.domain
-        for domain in (self.region.chart, self.region.domain):
-            try:
-                method.check(domain)
-            except DomainError:
-                continue
-            return domain
-        return None
-
-    def suits(self, method: recipes.Method) -> bool:
-        """Whether the method works with what is given; a length of its own may be too large for the region."""
-        try:
-            return self.chart(method) is not None
-        except InputError:
-            return False
-
-    def cheap(self, eps: float) -> bool:
-        """Whether the smallest error that is possible is found within some seconds."""
-        largest = CHEAP_EPS if self.region.transport is None else CHEAP_EPS_OF_PRIOR
-        return eps <= largest and (self.rounding is None or self.rounding.places.count <= CHEAP_PLACES)
-
-    def displacements(self, method: recipes.Method, eps: float, n: int) -> np.ndarray:
-        """Return the errors of about n stand-ins, in metres."""
-        xy = self._stand_ins(n)
-        offsets = np.unique(np.append(np.arange(0, len(xy), LENGTH), len(xy)))
-        domain = self.chart(method) or self.region.domain
-        places = None if self.rounding is None else self.rounding.places
-        if method.over == "places":
-            if self.rounding is None:
-                raise InputError(f"{method.name} reports places of a public set; give it with `places`.")
-            self.rounding.check_points()
-        reports, which = method.on(domain, places, eps).sample(xy, offsets, eps, public_stream())
-        if places is not None and which is None:
-            reports = places.round(reports)[1]
-        unit = 1.0 if domain.in_degrees else self.region.crs.axis_info[0].unit_conversion_factor
-        return domain.distance(xy, reports) * unit
-
-    def _stand_ins(self, n: int) -> np.ndarray:
-        if self.region.transport is None and self.rounding is not None:
-            places = self.rounding.places.sample(n)
-            xy = self.region.domain.clip(places[np.arange(n) % len(places)])
-        else:
-            xy = self.region.chart.spread(n)
-        # In an order without a pattern, for methods that follow a trajectory.
-        return np.asfortranarray(xy[np.argsort(words(public_stream(), len(xy), np.uint64))])
 
 
 def _of_optimum(setting: Setting, mean: pd.Series, eps: float) -> pd.Series:

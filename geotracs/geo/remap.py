@@ -17,7 +17,7 @@ from geotracs.geo.rounding import Rounding
 def check(remap: Any) -> None:
     """Raise unless this is a ``remap`` argument."""
     layer = isinstance(remap, (gpd.GeoDataFrame, gpd.GeoSeries)) or (isinstance(remap, tuple) and len(remap) == 2)
-    if not layer and not isinstance(remap, (bool, np.bool_)):
+    if remap is not None and not layer and not isinstance(remap, (bool, np.bool_)):
         raise InputError(
             "`remap` must be True, False, or a public prior: a GeoDataFrame or GeoSeries of points or areas, or a "
             f"raster as (array, transform), got {type(remap).__name__}."

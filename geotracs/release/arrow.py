@@ -13,13 +13,13 @@ import geotracs.geo.tracks as frames
 import geotracs.io.tables as tables
 import geotracs.release.blocks as blocks
 import geotracs.release.pace as paces
-from geotracs.errors import sealed
+from geotracs.errors import InputError, sealed
 from geotracs.geo.originals import Originals
 from geotracs.io.streams import Layout, Summary
 from geotracs.io.wkb import Shapes
 from geotracs.release.file.release import assembled, encoded, first_rows, layout_of, read
 from geotracs.release.file.tally import extent
-from geotracs.release.frame import at_once
+from geotracs.release.frame import Record, at_once
 from geotracs.release.plan import Plan
 from geotracs.release.request import Request
 
@@ -91,13 +91,18 @@ def release(
 ) -> tuple[pa.Table, dict[str, Any]]:
     """Return the release of a table, and its record."""
     blocks.check_workers(workers)
+    if request.schedule is not None:
+        raise InputError(
+            "`every` and `at_most` are for frames and files: use geotracs.perturb or geotracs.perturb_file, or give a "
+            "table with the rows that should be reported only."
+        )
     table, sample = taken.whole, first_rows(taken, request)
     sample.attrs["tracs"] = taken.record  # which says how its rows were prepared
     columns = table.select(request.columns).to_pandas()
     tracks = read(taken, table, request.trajectory, request.time, request.sharing)
     data = Originals.held(cast(pyproj.CRS, taken.crs), tracks.xy)
 
-    def build(plan: Plan, tracks: frames.Tracks, xy: np.ndarray, added: pd.DataFrame | None) -> Built:
+    def build(plan: Plan, tracks: frames.Tracks, xy: np.ndarray, added: pd.DataFrame | None, _: Record) -> Built:
         layout, valid = layout_of(taken, plan, lines=tracks.are_lines), np.asarray(table[taken.geometry].is_valid())
         if tracks.geometry is None:
             locations = taken.encoded(Shapes(tracks.in_frame_order(xy), tracks.present, tracks.counts), valid)

@@ -18,12 +18,15 @@ import geotracs.geo.columns as columns_
 import geotracs.geo.leaks as leaks
 import geotracs.geo.tracks as frames
 import geotracs.release.budgets as budgets
+import geotracs.release.fills as fills
 import geotracs.release.pace as paces
 import geotracs.release.plan as plans
+import geotracs.release.timetable as timetables
 from geotracs.core.budget import LARGEST, STEPS, Levels, round_down
 from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.originals import Originals, coordinates, evenly, some_coordinates
 from geotracs.geo.region import Region
+from geotracs.geo.schedule import FILLED
 from geotracs.release.charging import Account, Bill, Meter, Rule
 from geotracs.release.file.counts import keys
 from geotracs.release.request import Request
@@ -98,20 +101,24 @@ def release(
     _check_request(request)
     some = some_rows(ddf) if some is None else some
     some.attrs = ddf._meta.attrs or some.attrs  # which say how its rows were prepared
-    own = _budgets(ddf, request)
-    plan = plans.make(request, some, data=_originals(ddf, some), lengths=np.array([1]), budgets=own)
+    own, data = _budgets(ddf, request), _originals(ddf, some)
+    table = timetables.make(request, some, data)
+    if table is not None:
+        some = table.reduced(some, table.rows(some))
+    record = None if table is None else table.to_record()
+    plan = plans.make(request, some, data=data, lengths=np.array([1]), budgets=own, schedule=record)
     if request.sharing.shares:  # nobody knows how many locations share an epsilon, and so how far off a report is
         plan = replace(plan, pace=None)
-    together, column = plan.recipe.sequential or request.sharing.shares, _together(request)
+    together, column = plan.recipe.sequential or request.sharing.shares or table is not None, _together(request)
     # Lines are whole by themselves, and points without a trajectory raise when they are read.
     if together and column is not None and column != whole:
         ddf = bring_together(ddf, column, shuffle, plan.recipe.name)
     account = Account(request, "partitions")
-    bills = _bills(ddf, request)
+    bills = _bills(ddf, request, table)
     key = account.key(plan, None if bills is None else sum(bills, start=Bill()))
     account.finish()  # the frame is one release from now on, whenever it is computed
     charged = None if bills is None else Charged(Rule.of(request), [bill.digest for bill in bills])
-    return _released(ddf, plan, key, together, charged)
+    return _released(ddf, plan, key, together, charged, table)
 
 
 def _together(request: Request) -> str | None:
@@ -128,27 +135,28 @@ class Charged:
 
     def check(self, part: gpd.GeoDataFrame, number: int) -> None:
         """Raise if a partition is not the one that was charged."""
-        if _bill(part, self.rule).digest != self.digests[number]:
+        if _bill(part, self.rule, None).digest != self.digests[number]:
             raise InputError(
                 f"Partition {number} does not hold the rows that were charged to the ledger, so that it is not "
                 "released; read it from files, or call perturb again."
             )
 
 
-def _bills(ddf: dask_geopandas.GeoDataFrame, request: Request) -> list[Bill] | None:
+def _bills(ddf: dask_geopandas.GeoDataFrame, request: Request, table: timetables.Timetable | None) -> list[Bill] | None:
     """Return what each partition costs; None without a ledger."""
     meter = Account(request).meter()
     if meter is None:
         return None
     columns_.check(ddf._meta, meter.columns)
     work, rule = dask.delayed(_bill, pure=False), Rule.of(request)
-    return list(dask.compute(*[work(part, rule) for part in ddf.to_delayed()]))
+    return list(dask.compute(*[work(part, rule, table) for part in ddf.to_delayed()]))
 
 
 @sealed
-def _bill(part: gpd.GeoDataFrame, rule: Rule) -> Bill:
-    """Return what a partition costs."""
+def _bill(part: gpd.GeoDataFrame, rule: Rule, table: timetables.Timetable | None) -> Bill:
+    """Return what a partition costs, or what is reported of it."""
     meter = Meter(rule)
+    part = part if table is None else table.reduced(part, table.rows(part))
     meter.add(part, frames.read(part, rule.trajectory, rule.time, grouped=False))
     return meter.bill()
 
@@ -159,6 +167,7 @@ def _released(
     key: randomness.Key,
     together: bool,
     charged: Charged | None,
+    table: timetables.Timetable | None,
 ) -> dask_geopandas.GeoDataFrame:
     """Return the lazy release: a task for each partition."""
     meta, record = ddf._meta, {"tracs": plan.guarantee(None, None).to_attrs()}
@@ -169,12 +178,15 @@ def _released(
     if len(parts) != len(divisions) - 1:  # dask joined small files
         divisions = (None,) * (len(parts) + 1)
     columns = [*meta.columns]
+    known = dask.delayed(table, name=f"{label}-schedule", traverse=False)
     # The key goes into each task, not into a task of its own, whose result a worker could write to its disk.
     released = [
-        work(part, shared, key, number, columns, together, record, charged, dask_key_name=f"{label}-{number}")
+        work(part, shared, key, number, columns, together, record, charged, known, dask_key_name=f"{label}-{number}")
         for number, part in enumerate(parts)
     ]
     private = clear_known_categories(plan.apply(meta, plan.read(meta), key))
+    if table is not None and table.schedule.fill is not None:
+        private[FILLED] = np.zeros(len(private), dtype=bool)
     private.attrs = record
     return dd.from_delayed(released, meta=private, divisions=divisions, verify_meta=False)
 
@@ -349,6 +361,7 @@ def _partition(
     together: bool,
     record: dict[str, Any],
     charged: Charged | None,
+    table: timetables.Timetable | None,
 ) -> gpd.GeoDataFrame:
     """Return the release of one partition: the same whenever it is computed."""
     if list(part.columns) != columns:
@@ -359,6 +372,9 @@ def _partition(
     frames.check(part, f"partition {number}")
     if part.crs != cast(Region, plan.region).data_crs:
         raise InputError(f"Partition {number} is in another CRS than the frame says; use to_crs on it first.")
+    every, rows = part, None if table is None else table.rows(part)
+    if table is not None and rows is not None:
+        part = table.reduced(part, rows)
     if charged is not None:
         charged.check(part, number)
     tracks = plan.read(part)
@@ -374,4 +390,6 @@ def _partition(
     own_key = key if plan.repeat is not None else key.part(number, *contents)
     private = plan.apply(part, tracks, own_key, workers=1)
     private.attrs = record
+    if table is not None and rows is not None and table.schedule.fill is not None:
+        return fills.in_frame(every, private, rows, plan, table)
     return private

@@ -11,8 +11,10 @@ import geotracs.geo.columns as columns_
 import geotracs.geo.tracks as frames
 import geotracs.release.blocks as blocks
 import geotracs.release.budgets as budgets
+import geotracs.release.fills as fills
 import geotracs.release.pace as paces
 import geotracs.release.plan as plans
+import geotracs.release.timetable as timetables
 from geotracs.core.digest import Digest
 from geotracs.errors import sealed
 from geotracs.geo.collections import as_frame
@@ -21,6 +23,7 @@ from geotracs.release.charging import Account
 from geotracs.release.request import Request
 
 T = TypeVar("T")
+Record = dict[str, Any]
 
 
 @sealed
@@ -33,12 +36,16 @@ def perturb(
     fit: str = "envelope",
     prior: Any = None,
     weight: str | None = None,
-    remap: Any = False,
+    remap: Any = None,
     trajectory: str | None = None,
     time: str | None = None,
     person: str | None = None,
     unit: str = "location",
     allocation: str | Sequence[float] = "even",
+    every: Any = None,
+    at_most: int | None = None,
+    fill: str | None = None,
+    speed: float | None = None,
     repeat: str | None = None,
     cell: float | None = None,
     round_to: Any = None,
@@ -92,7 +99,7 @@ def perturb(
         prior is dense; the promise does not depend on it. For "tracs-c" and "joint".
     weight : str, optional
         Column of the prior with the number of each point or area, e.g. its inhabitants; 1 each without it.
-    remap : bool, GeoDataFrame, GeoSeries, or (array, transform)
+    remap : bool, GeoDataFrame, GeoSeries, or (array, transform), optional
         Move every report to the geometric median of its posterior: where the location is nearest on average, given the
         report, under ``prior`` if it is given and evenly over the region otherwise, or under a prior of its own. A
         public map, which costs no epsilon; left out, as the record says, where it would not win. Reports then stay off
@@ -122,6 +129,23 @@ def perturb(
         each location by itself, with ``unit="location"``. See the page about repeated reports.
     cell : float, optional
         Side of these cells in metres, with ``repeat``; 200 by default.
+    every : str or timedelta, optional
+        Report only the first row of each unit in every period, such as "15min", by the clock of ``time``; a unit is
+        what ``unit`` says, and a trajectory for "location". "auto" takes as many rows of each unit as are best for its
+        epsilon (see ``speed`` and `geotracs.advise`), evenly by their number, and remaps their reports where that
+        tells more (see ``remap``). It uses ``eps``, ``domain``, and of the data how many rows there are and how
+        quickly they follow each other.
+    at_most : int, optional
+        Report at most so many rows of each unit: the middle ones of as many parts of equal numbers of rows, in the
+        order of time. Of lines, keep at most so many vertices. With one row a unit is reported by one place.
+    fill : {"hold", "interpolate", "reconstruct"}, optional
+        What becomes of the rows that are not reported. They are left out by default. Otherwise they are computed from
+        the reports, which costs no epsilon: the report before, the straight line to the next one, or what
+        `geotracs.reconstruct` finds, evenly over the region before it sees a report. The column "filled" marks them:
+        they are no observations, and nothing that is estimated from the release counts them.
+    speed : float, optional
+        How fast people are at most, in metres per second, for ``every="auto"`` and ``fill="reconstruct"``; 15 by
+        default, as cars in a city.
     round_to : GeoDataFrame, GeoSeries or `geotracs.places.Grid`, optional
         Public places to which every report is moved: the nearest point, the nearest point of the nearest line or area,
         or the middle of its cell. Of places equally near, the first of the layer is taken. Any CRS. A method over
@@ -199,17 +223,28 @@ def release(
 ) -> gpd.GeoDataFrame:
     """Return the release of a frame; see `perturb`. Whoever gives an ``account`` finishes it."""
     blocks.check_workers(workers)
+    whole, data = gdf, None if request.schedule is None else Originals.of(gdf.geometry)
+    timetable = None if data is None else timetables.make(request, gdf, data)
+    rows = None if timetable is None else timetable.rows(gdf)
+    if timetable is not None and rows is not None:
+        gdf = timetable.reduced(gdf, rows)
     tracks = request.sharing.group(gdf, frames.read(gdf, request.trajectory, request.time, grouped=False))
     columns_.check(gdf, [] if request.budget_column is None else [request.budget_column])
 
-    def build(plan: plans.Plan, tracks: frames.Tracks, xy: np.ndarray, added: pd.DataFrame | None) -> gpd.GeoDataFrame:
-        return frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
+    def build(
+        plan: plans.Plan, tracks: frames.Tracks, xy: np.ndarray, added: pd.DataFrame | None, record: Record
+    ) -> gpd.GeoDataFrame:
+        private = frames.output(gdf, tracks.rebuild(xy), plan.kept, added)
+        private.attrs = {"tracs": record}
+        if timetable is None or rows is None or timetable.schedule.fill is None:
+            return private
+        return fills.in_frame(whole, private, rows, plan, timetable)
 
-    data = Originals.held(gdf.crs, tracks.xy)
-    private, record = at_once(
-        request, tracks, gdf, gdf, data, build, workers=workers, progress=progress, account=account
+    data = Originals.held(gdf.crs, tracks.xy) if data is None else data
+    schedule = None if timetable is None else timetable.to_record()
+    private, _ = at_once(
+        request, tracks, gdf, gdf, data, build, schedule=schedule, workers=workers, progress=progress, account=account
     )
-    private.attrs = {"tracs": record}
     return private
 
 
@@ -219,12 +254,13 @@ def at_once(
     table: pd.DataFrame,
     sample: gpd.GeoDataFrame,
     data: Originals,
-    build: Callable[[plans.Plan, frames.Tracks, np.ndarray, pd.DataFrame | None], T],
+    build: Callable[[plans.Plan, frames.Tracks, np.ndarray, pd.DataFrame | None, Record], T],
     *,
+    schedule: Record | None = None,
     workers: int | None = None,
     progress: bool | None = False,
     account: Account | None = None,
-) -> tuple[T, dict[str, Any]]:
+) -> tuple[T, Record]:
     """Return what ``build`` makes of the reports of locations in memory, and the record of their release.
 
     Parameters
@@ -235,9 +271,11 @@ def at_once(
         The columns that the request names.
     sample : GeoDataFrame
         All rows with all columns, or the first of them.
+    schedule : dict, optional
+        What the record says of the rows that are reported, if these are not all.
     """
     own = budgets.of_tracks(request, table, tracks)
-    plan = plans.make(request, sample, data=data, lengths=tracks.unit_lengths, budgets=own)
+    plan = plans.make(request, sample, data=data, lengths=tracks.unit_lengths, budgets=own, schedule=schedule)
     plan.prepare(progress)
     opened = account or Account(request)
     key = opened.key(plan, opened.bill_of(table, tracks))
@@ -246,8 +284,8 @@ def at_once(
     with opened.or_withdraw():
         each: dict[str, Any] = {"own": plan.own(table, tracks), "whose": plan.whose(table, tracks, key)}
         xy, added, _ = plan.reports(tracks, key, **each, progress=progress, workers=workers)
-        private = build(plan, tracks, xy, added)
-    record = plan.guarantee(len(xy), longest, Digest.of(xy), periods).to_attrs()
+        record = plan.guarantee(len(xy), longest, Digest.of(xy), periods).to_attrs()
+        private = build(plan, tracks, xy, added, record)
     if account is None:
         opened.finish()
     return private, record

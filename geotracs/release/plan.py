@@ -64,6 +64,8 @@ class Plan:
         The epsilons of locations, if they are not all the same or shared evenly.
     layers : dict
         What recognises the public layers, or holds them; see `geotracs.geo.layers`.
+    schedule : dict
+        What the record says of the rows that are reported, if these are not all.
     pace : Pace, or None
         How quickly the first rows follow each other, if they have times.
     repeat : Repeat, or None
@@ -92,6 +94,7 @@ class Plan:
     pace: paces.Pace | None = None
     repeat: repeats.Repeat | None = None
     prepared: list[dict[str, Any]] = field(default_factory=list)
+    schedule: dict[str, Any] = field(default_factory=dict)
 
     @property
     def unit(self) -> str:
@@ -232,6 +235,7 @@ class Plan:
             prepared=self.prepared,
             person=person,
             periods=periods,
+            schedule=self.schedule,
         )
 
     @functools.cached_property
@@ -296,6 +300,7 @@ def make(
     data: Originals,
     lengths: np.ndarray,
     budgets: budgets_.Budgets | None = None,
+    schedule: dict[str, Any] | None = None,
 ) -> Plan:
     """Make the plan of a release.
 
@@ -309,6 +314,8 @@ def make(
         How many locations each unit, such as a trajectory, has, as far as it is known.
     budgets : Budgets, optional
         The epsilons of locations, if they are not all the same or shared evenly.
+    schedule : dict, optional
+        What the record says of the rows that are reported, if these are not all.
     """
     trajectory, time = request.trajectory, request.time
     person = None if request.sharing.by_trajectory else request.sharing.column
@@ -344,6 +351,7 @@ def make(
         pace=paces.Pace.of(gdf, trajectory, time, request.sharing),
         repeat=repeats.Repeat.of(request),
         prepared=marks(gdf),
+        schedule={} if schedule is None else schedule,
     )
 
 

@@ -20,6 +20,7 @@ import geotracs.release.accounts as accounts
 import geotracs.release.repeats as repeats
 from geotracs.core.notions import PURE
 from geotracs.errors import InputError, quoted
+from geotracs.geo.schedule import Schedule
 from geotracs.geo.sharing import Unit
 
 OUTSIDE = ("raise", "clip")
@@ -51,12 +52,16 @@ class Request:
     fit: str = "envelope"
     prior: Any = None
     weight: str | None = None
-    remap: Any = False
+    remap: Any = None
     trajectory: str | None = None
     time: str | None = None
     person: str | None = None
     unit: str = "location"
     allocation: str | Sequence[float] = "even"
+    every: Any = None
+    at_most: int | None = None
+    fill: str | None = None
+    speed: float | None = None
     repeat: str | None = None
     cell: float | None = None
     round_to: Any = None
@@ -89,6 +94,7 @@ class Request:
         self._become(eps=eps, options=options)
         self._become(keep=_checked_keep(self.keep), join=_checked_join(self.join))
         _ = self.sharing
+        self._check_schedule()
         if not self.shared.even and self.unit != "trajectory":
             raise InputError('`allocation` shares the epsilon of a trajectory; give it with unit="trajectory".')
         self._check_method()
@@ -113,6 +119,11 @@ class Request:
     def sharing(self) -> Unit:
         """What epsilon is for."""
         return Unit.of(self.unit, person=self.person, trajectory=self.trajectory, time=self.time)
+
+    @cached_property
+    def schedule(self) -> Schedule | None:
+        """Which rows are reported; None for all of them."""
+        return Schedule.of(self.every, self.at_most, self.fill, self.speed)
 
     @cached_property
     def shared(self) -> budget.Allocation:
@@ -145,6 +156,20 @@ class Request:
     def added(self) -> list[str]:
         """The columns that places add to the release."""
         return [] if self.round_to is None else [self.place, *self.join]
+
+    def _check_schedule(self) -> None:
+        if self.schedule is None or not self.schedule.auto:
+            return
+        if not self.sharing.shares:
+            raise InputError(
+                'every="auto" says over how many moments an epsilon is best shared; give it with unit="trajectory", '
+                '"person" or a period. For unit="location" each moment costs an epsilon of its own: use `every` or '
+                "`at_most`."
+            )
+        if self.budget_column is not None:
+            raise InputError('every="auto" needs `eps` as one number, not as a column.')
+        if self.domain is None:
+            raise InputError('every="auto" needs a public region: give `domain`, or use `every` or `at_most`.')
 
     def _check_method(self) -> None:
         if self.round_to is None and (self.join or self.centroid):

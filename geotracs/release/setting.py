@@ -26,6 +26,9 @@ from geotracs.release.request import Request
 SAMPLE = 2000
 """How many places are tried when they decide where TraCS-D starts."""
 
+TELLING = 4.0
+"""With less than this epsilon reports are better when they are remapped."""
+
 
 def make(request: Request, data: Originals, lengths: np.ndarray, budgets: budgets_.Budgets | None) -> steps.Setting:
     """Return the public things that a release works with: region, places and method."""
@@ -53,10 +56,30 @@ def make(request: Request, data: Originals, lengths: np.ndarray, budgets: budget
     recipe = in_working_crs(recipe, region, rounding, typical).settled(typical, region.chart)
     epsilons = levels(request, lengths) if budgets is None else budgets.levels.values
     more = request.sharing.shares  # not all lengths may be known
-    remap = prepare_remap(request.remap, recipe, region, rounding, epsilons, data, more=more)
+    asked = request.remap
+    if asked is None and _best_is_remapped(request, recipe, region, epsilons):
+        asked = True
+    remap = prepare_remap(False if asked is None else asked, recipe, region, rounding, epsilons, data, more=more)
     person = None if request.sharing.by_trajectory else request.person
-    asked = replace(request, rng=None, ledger=None, data=None, person=person)  # whoever knows rng knows the secrets
-    return steps.Setting(asked, recipe, region, rounding, remap)
+    public = replace(request, rng=None, ledger=None, data=None, person=person)  # whoever knows rng knows the secrets
+    return steps.Setting(public, recipe, region, rounding, remap)
+
+
+def _best_is_remapped(
+    request: Request, recipe: methods.Method, region: regions.Region, epsilons: float | np.ndarray
+) -> bool:
+    """Return whether reports are remapped although nobody asks for it.
+
+    Those of moments whose number was chosen as the best, if they tell little: it is the best for such reports.
+    """
+    if request.schedule is None or not request.schedule.auto or float(np.min(epsilons)) >= TELLING:
+        return False
+    try:
+        if recipe.over == "region":
+            methods.Remap(recipe, region.chart, TELLING)
+    except InputError:  # of a method whose reports cannot be moved
+        return False
+    return True
 
 
 def in_working_crs(

@@ -17,8 +17,8 @@ from geotracs.core.notions import METRIC, PURE
 from geotracs.core.places import Grid
 from geotracs.core.randomness import made_up
 from geotracs.errors import InputError, quoted, sealed
-from geotracs.geo.advise import Setting
 from geotracs.geo.optimum import public_setting
+from geotracs.geo.trials import Setting
 from geotracs.release.file import perturb_file
 from geotracs.trust.findings import Audit, Check
 from geotracs.trust.pairs import candidates

@@ -21,6 +21,7 @@ from geotracs.core.following import SPEED
 from geotracs.core.guarantee import Guarantee, caption, recorded
 from geotracs.core.randomness import made_up
 from geotracs.errors import GeotracsWarning, InputError, quoted, sealed
+from geotracs.geo.filling import drawn, drawn_rows, has_filled
 from geotracs.geo.optimum import public_setting
 from geotracs.release.frame import release
 from geotracs.release.request import Request
@@ -249,7 +250,7 @@ def _case(
     if recorded(tracks.attrs) and not recorded(private.attrs):
         raise InputError("The first frame carries the record of a perturbation and the second none: swap them.")
     guarantee = Guarantee.from_attrs(private.attrs)
-    tracks, private = aligned(tracks, private)
+    tracks, private = aligned(*_drawn(tracks, private))
     if guarantee.time is None or not (private.geom_type == "Point").all():
         raise InputError(
             "This release has no times on record, without which nobody can be followed; release points with "
@@ -266,6 +267,14 @@ def _case(
     numbers = {name: getattr(asked, name) for name in ("speed", "stay", "within", "known", "cells")}
     truth = np.ascontiguousarray(truth)
     return Attacked(private, reader, truth, labels[order], hour, **numbers, layers=layers)
+
+
+def _drawn(tracks: gpd.GeoDataFrame, private: gpd.GeoDataFrame) -> tuple[gpd.GeoDataFrame, gpd.GeoDataFrame]:
+    """Return both without the rows of a release that were filled in: an attacker computes these, too."""
+    if not has_filled(private):
+        return tracks, private
+    tracks, private = aligned(tracks, private)
+    return tracks[drawn_rows(private)], drawn(private)
 
 
 def _people(tracks: gpd.GeoDataFrame, guarantee: Guarantee, person: str | None) -> np.ndarray:

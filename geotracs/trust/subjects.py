@@ -14,8 +14,8 @@ from geotracs.core.notions import PURE, Metric
 from geotracs.core.places import Places
 from geotracs.core.randomness import Source, made_up, source
 from geotracs.errors import InputError, quoted
-from geotracs.geo.advise import Setting
 from geotracs.geo.region import Region
+from geotracs.geo.trials import Setting
 from geotracs.geo.units import in_working_units
 from geotracs.trust.draws import Sampler
 from geotracs.trust.pairs import PLACES, Promise, candidates

@@ -17,6 +17,7 @@ from geotracs.core.guarantee import Guarantee, caption, recorded
 from geotracs.core.places import Points, Shapes
 from geotracs.errors import CRSError, InputError, PrivacyWarning, quoted, sealed, warn
 from geotracs.geo.collections import as_frame
+from geotracs.geo.filling import drawn
 
 METRES = frozenset({"ae", "median", "p95", "max"})
 DISPLACEMENT = ("ae", "median", "p95", "max", "rqp")
@@ -95,7 +96,7 @@ def standing(frame: gpd.GeoDataFrame) -> str:
 
     "unknown" where it cannot be told: without a record, for a release of dask's, and in another CRS.
     """
-    known = recorded(frame.attrs).get("digest") or {}
+    known, frame = recorded(frame.attrs).get("digest") or {}, drawn(frame)
     if "crs" not in known or frame.crs is None or crs_.label(frame.crs) != known["crs"]:
         return digest.UNKNOWN
     return digest.compare(known, shapely.get_coordinates(np.asarray(frame.geometry.values)))
@@ -133,9 +134,9 @@ def aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[gp
     brought back into the order of the frame by its trajectories and times.
     """
     frames.check(perturbed, "perturbed frame")
-    record = _record(perturbed)
-    original, _, _ = as_frame(original, record.get("trajectory"), record.get("time"))
+    original, _, _ = as_frame(original, _record(perturbed).get("trajectory"), _record(perturbed).get("time"))
     frames.check(original, "original frame")
+    original = _reported(original, perturbed)
     if not original.index.equals(perturbed.index):
         if not (original.index.is_unique and perturbed.index.is_unique):
             raise InputError("The frames differ in their index; compare a frame with its own release.")
@@ -152,6 +153,27 @@ def aligned(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> tuple[gp
             "The frames differ in the number of locations of some rows; compare a frame with its own release."
         )
     return (original, perturbed) if both.all() else (original[both], perturbed[both])
+
+
+def _reported(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
+    """Return the rows of a frame that a release has, if a schedule left out the others."""
+    schedule = _record(perturbed).get("schedule") or {}
+    if not schedule or schedule.get("fill") is not None or len(original) <= len(perturbed):
+        return original
+    same = original.index.is_unique and perturbed.index.isin(original.index).all()
+    if same and not _is_numbered_anew(perturbed):
+        return original.loc[perturbed.index]
+    record = _record(perturbed)
+    known = [cast(str, record[name]) for name in ("trajectory", "time") if record.get(name) is not None]
+    names = [name for name in known if name in original and name in perturbed]
+    here, there = (_hashes(frame, names) for frame in (original, perturbed))
+    found = original[np.isin(here, there)] if names else original
+    return found.set_axis(perturbed.index) if len(found) == len(perturbed) else original
+
+
+def _is_numbered_anew(frame: gpd.GeoDataFrame) -> bool:
+    """Return whether the index of a frame is only the number of each row."""
+    return isinstance(frame.index, pd.RangeIndex) and frame.index.equals(pd.RangeIndex(len(frame)))
 
 
 def _in_order(original: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame) -> gpd.GeoDataFrame:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import geopandas as gpd
 import numpy as np
+import pandas as pd
 import pyproj
 
 import geotracs.io.files as files
@@ -19,9 +20,11 @@ import geotracs.io.wkb as wkb
 import geotracs.release.blocks as blocks
 import geotracs.release.pace as paces
 import geotracs.release.plan as plans
+import geotracs.release.timetable as timetables
 from geotracs.core.guarantee import Guarantee
 from geotracs.errors import InputError, MissingExtraError, PrivacyWarning, quoted, sealed, warn
 from geotracs.geo.originals import Originals, coordinates, some_coordinates
+from geotracs.geo.region import Region
 from geotracs.io.formats import FOLDERS, Writing, format_named
 from geotracs.io.progress import bar
 from geotracs.io.streams import Source, Stream
@@ -29,6 +32,7 @@ from geotracs.io.troubles import described, told
 from geotracs.release.budgets import differ
 from geotracs.release.charging import Account
 from geotracs.release.file.release import Release, first_rows
+from geotracs.release.file.scheduled import Filler, Scheduled
 from geotracs.release.file.sorting import sort_out_of_core
 from geotracs.release.file.survey import Survey, bill
 from geotracs.release.frame import release as release_frame
@@ -140,6 +144,11 @@ def perturb_file(
     files.check_encoding(dst, encoding)
     writing = Writing(quote_formulas, encoding)
     request = Request.of(eps, method, keep=keep, rng=rng, **arguments)
+    if client is not None and request.schedule is not None:
+        raise InputError(
+            "`every` and `at_most` take the rows of a file in their order, which a cluster does not keep: leave out "
+            "`client`, or release a dask frame, whose partitions hold whole trajectories."
+        )
     account = Account(request, "rows" if client is None else "parts")
     reading = {
         "layer": layer, "x": x, "y": y, "crs": input_crs, "sep": sep, "columns": columns,
@@ -153,6 +162,8 @@ def perturb_file(
         frame = files.read(src, **reading)
         with told(src, "perturbed"):
             private = release_frame(frame, request, workers=workers, progress=progress, account=account)
+        if isinstance(frame.index, pd.RangeIndex) and len(private) < len(frame):
+            private = private.reset_index(drop=True)  # rows that a schedule left out have no number
         files.write(private, dst, overwrite=overwrite, quote_formulas=quote_formulas, encoding=encoding)
         account.finish()
         paces.warn_of(private.attrs["tracs"].get("risk"))
@@ -235,7 +246,8 @@ def _sorted(
             "for a folder that only you can read."
         ) from None
     try:
-        yield sort_out_of_core(source, request.trajectory, request.time, folder / "rows", rows, progress)
+        column = request.trajectory if request.sharing.by_trajectory else request.sharing.column
+        yield sort_out_of_core(source, column, request.time, folder / "rows", rows, progress)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -254,6 +266,11 @@ def _stream(
     sample = first_rows(source, request)
     sample.attrs["tracs"] = record  # which says how its rows were prepared
     data = _originals(source, sample, request.domain, rows)
+    timetable = timetables.make(request, sample, data)
+    if timetable is not None:
+        _check_fill(timetable)
+        source = Scheduled.of(source, timetable, rows, progress)
+        sample = first_rows(source, request)
     survey = Survey.of(source, request, rows, progress) if request.sharing.shares or differ(request) else None
     counted = survey.lengths if survey is not None and request.sharing.shares else None
     plan = plans.make(
@@ -262,6 +279,7 @@ def _stream(
         data=data,
         lengths=np.array([1]) if counted is None else counted.all(),
         budgets=None if survey is None else survey.budgets(),
+        schedule=None if timetable is None else timetable.to_record(),
     )
     plan.prepare(progress)
     key = account.key(plan, bill(source, account.meter(), request, rows, progress))
@@ -270,8 +288,19 @@ def _stream(
         release = Release(source, plan, key, rows, lines, counted, workers, advance, account)
         with closing(release.tables()) as tables:  # so that reading has ended when sorted rows are removed
             stream = Stream(release.layout, tables, lambda: release.tally.summary(plan))
+            if isinstance(source, Scheduled) and timetable is not None and timetable.schedule.fill is not None:
+                filler = Filler(source, tables, release.layout, plan.added, cast(Region, plan.region))
+                stream = Stream(filler.layout, filler.tables(), filler.summary(lambda: release.tally.summary(plan)))
             files.write_stream(stream, target, writing)
     return release.tally.guarantee(plan)
+
+
+def _check_fill(timetable: timetables.Timetable) -> None:
+    if timetable.schedule.fill == "reconstruct":
+        raise InputError(
+            f'fill="reconstruct" works on all reports together, and a file of more than {AT_ONCE:,} rows is read in '
+            'batches: use fill="interpolate", or split the file by trajectory.'
+        )
 
 
 def _check_apart(original: Path, dst: Path) -> None:

@@ -239,7 +239,7 @@ def assembled(
             values = pa.array(added[field.name].array, field.type, from_pandas=True)
             columns.append(values.take(pa.array(where, mask=~present)))
         else:
-            columns.append(_used(table[field.name]) if pa.types.is_dictionary(field.type) else table[field.name])
+            columns.append(used(table[field.name]) if pa.types.is_dictionary(field.type) else table[field.name])
     return pa.table(columns, schema=layout.schema)
 
 
@@ -320,7 +320,7 @@ def _unordered(kind: pa.DataType) -> pa.DataType:
     return pa.dictionary(kind.index_type, kind.value_type) if pa.types.is_dictionary(kind) else kind
 
 
-def _used(column: pa.ChunkedArray) -> pa.Array:
+def used(column: pa.ChunkedArray) -> pa.Array:
     """Return a column of categories without those it does not use, which may name people who are not in it."""
     array = column.unify_dictionaries().combine_chunks()
     array = array.chunk(0) if isinstance(array, pa.ChunkedArray) and array.num_chunks else array
