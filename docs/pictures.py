@@ -3,22 +3,30 @@
 Run by ``make pictures``. Without tiles, so that they can be made again anywhere, with or without internet.
 """
 
+import io
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import folium
 import geopandas as gpd
 import matplotlib.pyplot as plt
 import numpy as np
+import shapely
 from matplotlib.axes import Axes
+from PIL import Image
 
 import geotracs
 from geotracs.core.methods.book import Book
 from geotracs.core.methods.book_cache import book
 from geotracs.geo.optimum import public_setting
+from geotracs.views.maps.scene import Row
 from tests.browser import chromium
 
 FOLDER = Path(__file__).parent / "pictures"
-SIZE = (1100, 680)
+SIZE = (1200, 760)
+PERSON = 2
+"""Which person is shown."""
 
 
 def main() -> None:
@@ -86,24 +94,71 @@ def _closer(ax: Axes, found: Book, secret: np.ndarray, pois: gpd.GeoDataFrame) -
 
 
 def maps() -> None:
-    """Photograph the maps of the README."""
+    """Photograph the maps of the README and the docs."""
     city = geotracs.datasets.sample_city(people=40, seed=4)
     few = city.tracks[city.tracks.person.isin([8, 12, 31]) & (city.tracks.groupby("person").cumcount() % 8 == 0)]
     private = few.tracs.perturb(
         8, method="tracs-d", domain=city.boundary, trajectory="person", time="t", round_to=city.pois, keep=[]
     )
     shown = {"domain": city.boundary, "places": city.pois, "offline": True}
-    pages = {
-        "before-and-after": few.tracs.explore(private, **shown),
-        "side-by-side": few.tracs.explore(private, view="side-by-side", **shown),
-    }
     with tempfile.TemporaryDirectory() as folder, chromium.running() as browser:
-        for name, page in pages.items():
-            path = Path(folder) / f"{name}.html"
-            page.get_root().save(path)
-            opened = chromium.Opened(browser, path, blocked=True, size=SIZE)
-            opened.page.wait_for_timeout(800)
-            opened.page.screenshot(path=FOLDER / f"{name}.png")
+        _photograph("before-and-after", few.tracs.explore(private, **shown), browser, folder)
+        for name, page in (("density", _density()), ("person", _person()), ("flows", _flows())):
+            _photograph(name, page, browser, folder)
+
+
+def _density() -> folium.Map | Row:
+    """Where people were: before, as released, as a reader estimates it, and the difference."""
+    city = geotracs.datasets.sample_city(people=250, seed=4)
+    private = _released(city, 4)
+    return city.tracks.tracs.explore(
+        private, view="density side-by-side", domain=city.boundary, cells=700, offline=True, tooltip=False
+    )
+
+
+def _person() -> folium.Map | Row:
+    """Draw what an attacker finds of one person."""
+    city = geotracs.datasets.sample_city(people=12, seed=4)
+    private = _released(city, 6)
+    found = private.tracs.reconstruct(speed=12, domain=city.boundary)
+    return found.tracs.explore(private, truth=city.tracks, view="person", domain=city.boundary, offline=True)
+
+
+def _flows() -> folium.Map | Row:
+    """Draw who goes from where to where."""
+    city = geotracs.datasets.sample_city(people=1200, seed=4)
+    rows = city.tracks.groupby("person").cumcount() / city.tracks.groupby("person").person.transform("size")
+    ends = city.tracks[(rows == 0) | ((rows >= 0.5) & (rows.groupby(city.tracks.person).shift() < 0.5))]  # home, midday
+    private = ends.tracs.perturb(8, domain=city.boundary, trajectory="person", time="t", keep=[])
+    box = city.boundary.to_crs(city.boundary.estimate_utm_crs())
+    west, south, east, north = box.total_bounds
+    x, y = np.linspace(west, east, 4), np.linspace(south, north, 4)
+    cells = [shapely.box(x[i], y[j], x[i + 1], y[j + 1]) for j in range(3) for i in range(3)]
+    zones = gpd.GeoSeries(cells, crs=box.crs).to_crs(4326).intersection(city.boundary.geometry.iloc[0])
+    zones = zones[~zones.is_empty]
+    flows = private.tracs.flows(zones, domain=city.boundary)
+    return flows[flows.origin != flows.destination].tracs.explore(domain=city.boundary, background=zones, offline=True)
+
+
+def _released(city: Any, eps: float) -> gpd.GeoDataFrame:
+    return city.tracks.tracs.perturb(eps, domain=city.boundary, trajectory="person", time="t", keep=[])
+
+
+def _photograph(name: str, page: folium.Map | Row, browser: Any, folder: str) -> None:
+    """Write a page, open it, and keep what is seen, in few colours."""
+    path = Path(folder) / f"{name}.html"
+    page.get_root().save(path)
+    opened = chromium.Opened(browser, path, blocked=True, size=SIZE)
+    opened.page.wait_for_timeout(800)
+    if name == "person":
+        for _ in range(PERSON):
+            opened.page.keyboard.press("n")
+        opened.page.get_by_text("Zoom", exact=True).click()
+        opened.page.wait_for_timeout(300)
+    picture = Image.open(io.BytesIO(opened.page.screenshot())).convert("RGB")
+    picture = picture if name == "density" else picture.quantize(256)  # whose scales would be bands
+    picture.save(FOLDER / f"{name}.png", optimize=True)
+    opened.page.close()
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ TESTED_IN = {
         "cities", "continuous", "discrete", "exact", "figures", "published", "report", "setups", "timing",
     )},
     **{f"views/maps/{name}": "views/maps/test_explore" for name in (
-        "layers", "over_time", "page", "scene", "sides", "window",
+        "layers", "page", "scene", "sides", "window", "words",
     )},
     "views/plots/charts": "views/plots/test_answers",
     **{f"views/plots/{name}": "views/test_plots" for name in ("canvas", "curves", "one_report", "tracks")},

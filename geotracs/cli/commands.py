@@ -39,7 +39,8 @@ from geotracs.trust.risk_result import CONFIDENTIAL
 from geotracs.utility.compare import compare, metric_names
 from geotracs.utility.sweep import CHOSEN, EPSILONS, sweep
 from geotracs.views.maps import explore
-from geotracs.views.maps.explore import MAX_LOCATIONS, VIEWS
+from geotracs.views.maps.explore import VIEWS
+from geotracs.views.maps.photograph import photograph
 
 DEMO = ("tracs-c", "tracs-d")
 FEW = 1000
@@ -332,21 +333,30 @@ def sweep_command(
 
 @click.command("map")
 @click.argument("paths", metavar="[IN] PERTURBED OUT", nargs=-1)
-@click.option("--view", type=click.Choice(VIEWS), default="overlay", show_default=True, help="How to compare.")
+@click.option("--view", type=click.Choice(VIEWS), default="auto", show_default=True, help="How to compare.")
 @click.option("--truth", help="Original tracks to show beside an answer: a file.")
 @click.option("--domain", help="Public region, as given to perturb.")
 @click.option("--places", help="Public places to show: a file.")
 @click.option("--trajectory", help="Column that says which trajectory a row belongs to; known of a release.")
 @click.option("--time", help="Column that orders the rows of a trajectory; known of a release.")
 @click.option(
-    "--sample", type=int, default=MAX_LOCATIONS, show_default=True, help="How many locations to draw at most."
+    "--sample", type=int, help="How many locations to draw as tracks at most: 5,000; over time, one by one, 50,000."
 )
+@click.option("--cells", type=float, help="Of densities: the width of hexagons in metres.")
+@click.option("--zones", help="Of densities: areas to count in, a file.")
+@click.option("--at-least", type=float, default=0, show_default=True, help="Of densities: leave out smaller counts.")
+@click.option("--trail", help="Of --view time: how long trails last, such as 10min.")
+@click.option("--background", multiple=True, help="Streets or districts to draw in greys below: a file. Repeat it.")
+@click.option("--png", is_flag=True, help="Write a picture beside OUT, too, by a Chromium that is installed.")
 @click.option("--no-tiles", is_flag=True, help="No background; opening the map then tells no tile server the area.")
 @click.option("--offline", is_flag=True, help="All scripts in the file and no background: no request at all.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @input_options
 @time_options
-def map_command(paths, truth, domain, places, no_tiles, overwrite, reading, time_format, dayfirst, **arguments):
+def map_command(
+    paths, truth, domain, places, zones, background, png, no_tiles, overwrite, reading, time_format, dayfirst,
+    **arguments,
+):  # fmt: skip
     """Draw IN and PERTURBED on a map, and write OUT, an HTML page.
 
     It contains original locations and says so: keep it confidential. Without IN only the release is drawn, which is
@@ -357,13 +367,16 @@ def map_command(paths, truth, domain, places, no_tiles, overwrite, reading, time
     \b
     Examples:
         geotracs map tracks.gpkg private.gpkg confidential.html --domain city.geojson --offline
-        geotracs map private.gpkg publish.html
+        geotracs map private.gpkg publish.html --offline --png
         geotracs map density.gpkg private.gpkg confidential.html --truth tracks.gpkg --view side-by-side
     """
     if not 2 <= len(paths) <= 3:
         raise click.UsageError("Give IN, PERTURBED and OUT, or PERTURBED and OUT.")
     *sources, target = paths
     files.check_free(target, overwrite=overwrite, page=True)
+    picture = Path(target).with_suffix(".png")
+    if png and picture.exists() and not overwrite:
+        raise InputError(f"{str(picture)!r} exists already; use --overwrite to replace it.")
     allow_remote = reading["allow_remote"]
     times = {"time": arguments["time"], "time_format": time_format, "dayfirst": dayfirst}
     shown = [files.read(source, **reading, **(times if n == 0 else {})) for n, source in enumerate(sources)]
@@ -372,11 +385,15 @@ def map_command(paths, truth, domain, places, no_tiles, overwrite, reading, time
         truth=read_layer(truth, allow_remote),
         domain=read_domain(domain, allow_remote),
         places=read_layer(places, allow_remote),
+        zones=read_layer(zones, allow_remote),
+        background=[read_layer(layer, allow_remote) for layer in background] or None,
         **({"tiles": None} if no_tiles else {}),
         **arguments,
     )
     files.write_page(page, target, overwrite=overwrite)
     click.echo(f"Written: {target}")
+    if png:
+        click.echo(f"Written: {photograph(target, picture)}")
 
 
 @click.command("demo")

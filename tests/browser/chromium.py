@@ -63,9 +63,9 @@ def running():
 class Opened:
     """A page and what went on in it: requests that left the machine, and errors."""
 
-    def __init__(self, browser, path, *, blocked=False, size=(1200, 800)):
+    def __init__(self, browser, path, *, blocked=False, size=(1200, 800), scheme="light"):
         self.requests, self.errors = [], []
-        self.page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+        self.page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
         self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("dialog", lambda dialog: (self.errors.append("dialog"), dialog.dismiss()))

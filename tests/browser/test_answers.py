@@ -2,18 +2,18 @@
 
 import pytest
 
-from tests.browser.test_maps import PATHS, browser, city, show  # noqa: F401  (fixtures)
+from tests.browser.test_maps import PATHS
 from tests.views import toys
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def private(city):  # noqa: F811
+def private(city):
     return toys.released(city.tracks, city.boundary)
 
 
-def test_densities_side_by_side_move_together(show, city, private):  # noqa: F811
+def test_densities_side_by_side_move_together(show, city, private):
     zones = toys.cells(city.boundary.total_bounds, 4)
     estimate = toys.density(zones, city.tracks, private)
     row = estimate.tracs.explore(private, truth=city.tracks, view="side-by-side", domain=city.boundary, offline=True)
@@ -31,7 +31,7 @@ def test_densities_side_by_side_move_together(show, city, private):  # noqa: F81
     assert page.requests == []
 
 
-def test_flows_say_their_interval(show, private):  # noqa: F811
+def test_flows_say_their_interval(show, private):
     page = show(toys.flows(private).tracs.explore(tiles=None))
     assert page.count(PATHS) == 2
     page.page.locator(PATHS).last.dispatch_event("mouseover")
@@ -40,7 +40,7 @@ def test_flows_say_their_interval(show, private):  # noqa: F811
     assert page.count(PATHS) == 3
 
 
-def test_tracks_in_their_tubes(show, city, private):  # noqa: F811
+def test_tracks_in_their_tubes(show, city, private):
     found = toys.reconstructed(city.tracks, private)
     page = show(found.tracs.explore(private, truth=city.tracks, domain=city.boundary, offline=True), blocked=True)
     assert page.count(PATHS) == 1 + 3 + 2 * (len(city.tracks) + 3)

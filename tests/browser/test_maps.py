@@ -15,41 +15,6 @@ pytestmark = pytest.mark.slow
 PATHS = ".leaflet-overlay-pane path"
 
 
-@pytest.fixture(scope="module")
-def browser():
-    if chromium.missing():
-        pytest.skip(chromium.missing())
-    with chromium.running() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def city():
-    return geotracs.datasets.sample_city(people=3, seed=2)
-
-
-@pytest.fixture(scope="module")
-def private(city):
-    return city.tracks.tracs.perturb(6, "tracs-d", domain=city.boundary, trajectory="person", time="t", keep=["mode"])
-
-
-@pytest.fixture
-def show(browser, tmp_path):
-    """Save a map, open it, and check in the end that nothing went wrong on the page."""
-    opened = []
-
-    def open_(map_, **options):
-        path = tmp_path / f"{len(opened)}.html"
-        map_.get_root().save(path)
-        opened.append(chromium.Opened(browser, path, **options))
-        return opened[-1]
-
-    yield open_
-    for page in opened:
-        assert page.errors == []
-        page.page.close()
-
-
 def test_layers_are_drawn_counted_and_toggled(show, city, private):
     page = show(city.tracks.tracs.explore(private, domain=city.boundary, places=city.pois))
     n, people, places = len(city.tracks), 3, len(city.pois)
@@ -121,23 +86,48 @@ def test_side_by_side_moves_in_step(show, city, private):
     assert zoomed[0][2] == zoomed[1][2] > moved[0][2]
 
 
+INK = """() => [...document.querySelectorAll(".tracs-trails")].map(canvas => {
+    const all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    return all.reduce((sum, value, i) => sum + (i % 4 == 3 && value > 0), 0);
+})"""
+"""How many pixels of each side are drawn."""
+
+
 def test_time_slider_moves(show, city, private):
-    page = show(city.tracks.tracs.explore(private, view="time", domain=city.boundary))
-    clock = page.page.locator(".leaflet-timeline-control output").first
-    start, drawn = clock.inner_text(), page.count(PATHS)
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", start)
-    slider = page.page.locator(".leaflet-timeline-control input[type=range]").first
-    slider.evaluate("e => { e.value = e.max; e.dispatchEvent(new Event('input')); }")
-    page.page.wait_for_timeout(300)
+    page = show(city.tracks.tracs.explore(private, view="time", trail="20min", domain=city.boundary))
+    clock, slider = page.page.locator(".tracs-clock output"), page.page.get_by_label("Time")
+    start = clock.inner_text()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", start)
+    first = page.page.evaluate(INK)
+    assert min(first) > 20, "there is a trail from the start"
+    slider.focus()
+    page.page.keyboard.press("End")
     assert clock.inner_text() > start
-    assert page.count(PATHS) > drawn
-    # At the end every person is somewhere, before and after, and has come all the way.
-    assert page.count(PATHS) == 1 + 2 * 3 + 2 * (len(city.tracks) - 3)
+    assert slider.get_attribute("aria-valuetext") == clock.inner_text()
+    assert page.page.evaluate(INK) != first
+    page.page.locator(".tracs-clock button", has_text="Play").click()
+    page.page.wait_for_timeout(400)
+    page.page.locator(".tracs-clock button", has_text="Pause").click()
+
+
+def test_a_part_of_the_time_is_chosen_on_the_histogram(show, city, private):
+    page = show(city.tracks.tracs.explore(private, view="time", domain=city.boundary, offline=True))
+    clock, box = page.page.locator(".tracs-clock output"), page.page.locator(".tracs-histogram").bounding_box()
+    for part, move in ((0.4, page.page.mouse.down), (0.6, page.page.mouse.up)):
+        page.page.mouse.move(box["x"] + part * box["width"], box["y"] + 10)
+        move()
+    page.page.get_by_label("Time").focus()
+    page.page.keyboard.press("Home")
+    chosen = clock.inner_text()
+    page.page.locator(".tracs-clock button", has_text="All").click()
+    page.page.get_by_label("Time").focus()
+    page.page.keyboard.press("Home")
+    assert clock.inner_text() < chosen
 
 
 def test_twice_on_one_map(show, city, private):
     map_ = city.tracks.tracs.explore(private, tiles=None)
-    page = show(private.tracs.explore(m=map_, color="black"))
+    page = show(private.tracs.explore(m=map_, color="black", view="overlay"))
     assert page.count(".tracs-legend") == 2
     names = page.page.locator(".leaflet-control-layers-overlays").inner_text().split("\n")
     assert [name.strip() for name in names] == ["displacement", "perturbed", "original", "perturbed 2"]
@@ -146,7 +136,7 @@ def test_twice_on_one_map(show, city, private):
 @pytest.mark.parametrize("people", [0, 1])
 def test_time_of_nobody_and_of_one_location(show, city, private, people):
     page = show(city.tracks.iloc[:people].tracs.explore(private.iloc[:people], view="time", tiles=None))
-    assert page.count(PATHS) == 2 * people
+    assert page.count(".tracs-trails") == 2 * people
 
 
 HOSTILE = (
@@ -177,7 +167,7 @@ def test_hostile_strings_are_inert(show, city, view):
 def test_an_offline_file_draws_with_all_requests_blocked(show, city, private, view):
     map_ = city.tracks.tracs.explore(private, view=view, domain=city.boundary, places=city.pois, offline=True)
     page = show(map_, blocked=True)
-    assert page.count(PATHS) > len(city.pois)
+    assert page.count(PATHS) > (0 if view == "time" else len(city.pois))
     assert page.requests == []
 
 
@@ -222,7 +212,9 @@ def test_without_tiles_no_tile_is_asked_for(show, city, private):
 def test_many_locations_are_drawn_on_a_canvas(show):
     rng = np.random.default_rng(0)
     frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy(rng.random(9000), rng.random(9000)), crs=4326)
-    page = show(frame.tracs.explore(frame.tracs.perturb(4, domain=(0, 0, 1, 1)), offline=True), blocked=True)
+    page = show(
+        frame.tracs.explore(frame.tracs.perturb(4, domain=(0, 0, 1, 1)), view="overlay", offline=True), blocked=True
+    )
     assert page.count("canvas") == 1
     assert "5,000" not in page.page.locator(".tracs-legend").inner_text()
     assert "4,500 of 9,000 locations" in page.page.locator(".tracs-legend").inner_text()

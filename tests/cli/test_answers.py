@@ -289,7 +289,7 @@ class TestReconstruct:
         assert run("map", *sources, "--truth", folder / "tracks.gpkg", "--no-tiles")[0] == 0
         page = (tmp_path / "secret.html").read_text()
         assert "keep it confidential" in page
-        assert "median radius" in page
+        assert "known to within" in page
         code, _, err = run("reconstruct", tmp_path / "out.gpkg", tmp_path / "again.gpkg", "--speed", 12)
         assert code == 2
         assert "is not the release itself" in err

@@ -14,16 +14,19 @@ from shapely.geometry.base import BaseGeometry
 import geotracs.geo.crs as crs_
 import geotracs.views.maps.layers as layers
 import geotracs.views.maps.page as page
+import geotracs.views.maps.people as people
 import geotracs.views.maps.scene as scenes
 import geotracs.views.maps.sides as sides
+import geotracs.views.maps.words as words
 import geotracs.views.shapes as shapes
 from geotracs.core.digest import OTHER
-from geotracs.core.guarantee import caption, following, recorded
+from geotracs.core.guarantee import recorded
 from geotracs.errors import CRSError, InputError
 from geotracs.geo.region import Region
 from geotracs.geo.tracks import check
 from geotracs.utility.compare import standing
 from geotracs.views.colours import COLOURS, colours, on_scale, stops
+from geotracs.views.maps.backdrop import Backdrop
 from geotracs.views.maps.scene import Scene, Setting
 
 MAX_FLOWS = 60
@@ -57,6 +60,7 @@ class Look:
     columns: tuple[str | None, str | None]
     sample: int
     offline: bool
+    backdrop: Backdrop = field(repr=False)
     size: dict[str, Any] = field(default_factory=dict)
     """``width`` and ``height``..."""
     options: dict[str, Any] = field(default_factory=dict)
@@ -88,7 +92,10 @@ def draw(
     answer: str, frame: gpd.GeoDataFrame, release: gpd.GeoDataFrame | None, truth: gpd.GeoDataFrame | None, look: Look
 ) -> folium.Map | scenes.Row:
     """Draw an answer, with the release that it comes from and the original tracks if they are given."""
-    if look.view != "overlay" and (answer != "density" or look.view != "side-by-side"):
+    view = "overlay" if look.view == "auto" else look.view
+    if view == "person" and answer == "reconstruct":
+        return _reconstructed(frame, release, truth, look)
+    if view != "overlay" and (answer != "density" or view != "side-by-side"):
         raise InputError(
             '`view` must be "overlay" for this answer, or "side-by-side" for a density; "time" is for tracks.'
         )
@@ -108,7 +115,7 @@ def _density(
     }
     share = shapes.numbers(zones, "share")
     top = max((float(part.max(initial=0)) for part in (share, *naive.values())), default=0.0)
-    parts = layers.placed(zones.geometry, _middle(zones))
+    parts = layers.placed(zones.geometry, middle(zones))
     public, bounds = scenes.public(shapely.get_coordinates(parts), look.region, look.places, None, look.sample)
     if shapes.made_by(frame).get("over") == "cells":  # nobody is outside
         parts = _clipped(parts, public)
@@ -121,7 +128,13 @@ def _density(
         name: _choropleth(name, parts, part, top, _notes(_with_share(zones, part), look), look)
         for name, part in naive.items()
     }
-    setting = Setting(bounds, _density_legend(frame, zones, top, look), _density_caption(frame, truth), page.ANSWERS)
+    setting = Setting(
+        bounds,
+        _density_legend(frame, zones, top, look),
+        _density_caption(frame, truth),
+        page.ANSWERS,
+        look.backdrop.around(bounds),
+    )
     bundled = look.offline or setting.caption is not None
     options = {**look.options, "prefer_canvas": len(zones) > look.sample}
     if look.view == "side-by-side":
@@ -179,9 +192,8 @@ def _stipple(centres: np.ndarray) -> folium.FeatureGroup:
 def _density_legend(frame: gpd.GeoDataFrame, zones: gpd.GeoDataFrame, top: float, look: Look) -> str | None:
     if not look.legend:
         return None
-    record = recorded(frame.attrs)
     unclear = shapes.unclear(zones)
-    lines = [caption(record), *following(record)] if record else []
+    lines = words.of_release(None, frame)
     lines.append(f"share of the locations, {shapes.counted(zones)}")
     if unclear.any():
         lines.append(f"{int(unclear.sum()):,} unclear: the {shapes.level_of(frame)} is wider than the share")
@@ -210,7 +222,9 @@ def _flows(frame: gpd.GeoDataFrame, look: Look) -> folium.Map:
         notes = _notes(lines.iloc[order[own]], look)
         groups.append(_arrows(parts[own], stays[own], notes, look, vague=vague, show=not vague or clear == 0))
     legend = _flows_legend(frame, share, drawn, stays) if look.legend else None
-    setting = Setting(bounds, legend, None if recorded(frame.attrs) else page.NO_RECORD, page.ANSWERS)
+    setting = Setting(
+        bounds, legend, None if recorded(frame.attrs) else page.NO_RECORD, page.ANSWERS, look.backdrop.around(bounds)
+    )
     bundled = look.offline or setting.caption is not None
     return scenes.stack(groups, setting, look.m, bundled, **look.size, **look.options)
 
@@ -230,14 +244,17 @@ def _arrows(
 
 
 def _flows_legend(frame: gpd.GeoDataFrame, share: np.ndarray, drawn: list[np.ndarray], stays: np.ndarray) -> str:
-    record = recorded(frame.attrs)
-    lines = [caption(record), *following(record)] if record else []
+    lines = words.of_release(None, frame)
     clear, vague = (len(rows) for rows in drawn)
     lines.append(f"{clear:,} of {len(share):,} flows, with {share[drawn[0]].sum():.0%} of the trips")
     if clear:
         lines.append(f"the largest: {share[drawn[0]].max():.1%}")
     if vague:
         lines.append(f"{vague:,} unclear ones: the {shapes.level_of(frame)} is wider than the share")
+    rest = len(share) - clear - vague
+    if rest:
+        left = max(1 - share[drawn[0]].sum() - share[drawn[1]].sum() - (1 - share.sum()), 0.0)
+        lines.append(f"{rest:,} smaller flows, together {left:.1%} of the trips, are not drawn")
     roles = ["flow"] + ["unclear flow"] * bool(vague) + ["within the zone"] * bool(stays.any())
     return page.legend(lines, roles)
 
@@ -253,14 +270,17 @@ def _reconstructed(
     hues = colours(len(shown[0].offsets) - 1, look.color, look.cmap)
     caption_ = page.CAPTION if truth is not None else page.CHANGED if standing(frame) == OTHER else None
     legend = _tracks_legend(frame, shown[0], radius, roles) if look.legend else None
-    setting = Setting(bounds, legend, caption_, page.ANSWERS)
+    setting = Setting(bounds, legend, caption_, page.ANSWERS, look.backdrop.around(bounds))
+    bundled = look.offline or caption_ is not None
+    if look.view == "person":
+        names = people.names_of(shown[0], look.columns[0])
+        return people.draw(shown, roles, names, public, setting, bundled, radius, **look.size, **look.options)
     notes = [layers.Notes(side.values(look.tooltip), side.values(look.popup)) for side in shown]
     scene = Scene(shown, roles, hues, notes, {"radius": 2, **look.style}, public, setting)
     tracks = [scene.tracks(number) for number in reversed(range(len(shown)))]
     for group in tracks:
         group.show = group.layer_name != "perturbed"  # lines all over what can be seen
     groups = [*scene.backdrop(), _tube(shown[0], radius, within, hues), *tracks]
-    bundled = look.offline or caption_ is not None
     return scenes.stack(groups, setting, look.m, bundled, **look.size, **look.options)
 
 
@@ -303,11 +323,11 @@ def _tube(side: sides.Side, radius: np.ndarray, within: Any, hues: list[str]) ->
 
 
 def _tracks_legend(frame: gpd.GeoDataFrame, side: sides.Side, radius: np.ndarray, roles: list[str]) -> str:
-    lines = [caption(recorded(frame.attrs)), *following(recorded(frame.attrs))]
+    lines = words.of_release(None, frame)
     count = len(side.offsets) - 1
     lines.append(f"{count:,} of {side.trajectories:,} trajectories, {len(side.rows):,} of {side.total:,} locations")
     if len(radius):
-        lines.append(f"median radius {np.median(radius):,.0f} m")
+        lines.append(f"half of the locations are known to within {words.distance(float(np.median(radius)))}")
     return page.legend(lines, ["radius", *roles])
 
 
@@ -343,7 +363,7 @@ def _with_share(zones: gpd.GeoDataFrame, share: np.ndarray) -> gpd.GeoDataFrame:
     return zones.drop(columns=[*shapes.ESTIMATES, *({"count"} & set(zones.columns))]).assign(share=share)
 
 
-def _middle(zones: gpd.GeoDataFrame) -> float:
+def middle(zones: gpd.GeoDataFrame) -> float:
     """Return the longitude in the middle of zones, which may lie on both sides of the antimeridian."""
     centres = _centres(np.asarray(zones.geometry.values))
     longitude = sides.in_one_piece(crs_.transform(centres, zones.crs, crs_.parse(sides.DEGREES)))[:, 0]

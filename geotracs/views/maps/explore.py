@@ -7,22 +7,31 @@ from typing import Any
 import folium
 import geopandas as gpd
 import numpy as np
-import pandas as pd
+import shapely
 from folium.plugins import DualMap
 
+import geotracs.geo.crs as crs_
 import geotracs.geo.region as regions
+import geotracs.views.compared as compared
 import geotracs.views.maps.answers as answers
+import geotracs.views.maps.comparison as comparison
 import geotracs.views.maps.layers as layers
+import geotracs.views.maps.over_time as over_time
 import geotracs.views.maps.page as page
+import geotracs.views.maps.people as people
 import geotracs.views.maps.scene as scenes
 import geotracs.views.maps.sides as sides
+import geotracs.views.maps.words as words
 import geotracs.views.shapes as shapes
+from geotracs.answers.density import MIN_REPORTS
 from geotracs.core.digest import OTHER
-from geotracs.core.guarantee import caption, following, recorded
+from geotracs.core.guarantee import recorded
 from geotracs.errors import InputError, quoted, sealed
 from geotracs.geo.tracks import check
-from geotracs.utility.compare import compare, standing
+from geotracs.utility.compare import standing
 from geotracs.views.colours import colours
+from geotracs.views.compared import Asked
+from geotracs.views.maps.backdrop import Backdrop
 from geotracs.views.maps.scene import Row, Scene, Setting
 from geotracs.views.maps.window import window
 
@@ -39,7 +48,7 @@ def explore(
     perturbed: gpd.GeoDataFrame | None = None,
     *,
     truth: gpd.GeoDataFrame | None = None,
-    view: str = "overlay",
+    view: str = "auto",
     m: folium.Map | None = None,
     tiles: Any = TILES,
     attr: str | None = None,
@@ -53,13 +62,23 @@ def explore(
     style_kwds: dict[str, Any] | None = None,
     domain: Any = None,
     places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
+    background: Any = None,
+    cells: Any = None,
+    zones: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
+    at_least: float = 0,
     pick: Any = None,
     trajectory: str | None = None,
     time: str | None = None,
-    sample: int = MAX_LOCATIONS,
+    trail: Any = None,
+    sample: int | None = None,
     offline: bool = False,
 ) -> folium.Map | DualMap | Row:
-    """Draw tracks before and after on a folium map, one colour per trajectory; or what a release answers.
+    """Draw tracks before and after on a folium map, or their densities; or what a release answers.
+
+    A few people are drawn as tracks, one colour per trajectory. More of them would be a ball of wool: then, or with
+    ``view="density"``, hexagons show the share of locations in the originals and in the release, what a reader of the
+    release estimates, and the difference, all on one scale and as layers of which one is shown at a time. A release
+    alone is drawn as its estimated density, where it has enough reports.
 
     Full lines and dots are the originals, dashes and hollow dots the reports. Each kind is a layer that can be
     switched on and off: original, perturbed, displacement (off at first), region, places, window.
@@ -85,8 +104,10 @@ def explore(
         What `perturb` made of it. Beside a density or a reconstruction, the release that it comes from.
     truth : GeoDataFrame, optional
         Beside a density or a reconstruction, the original tracks.
-    view : {"overlay", "side-by-side", "time"}
-        All on one map, maps that move together (a density: original, reports, estimate), or one map with a time slider.
+    view : {"auto", "overlay", "density", "side-by-side", "density side-by-side", "time", "person"}
+        Tracks or densities by how much there is; all tracks on one map; densities as layers; both on maps that move
+        together; tracks with a time slider; or one person at a time, picked from a list, with time as colour. With
+        what `reconstruct` found, the release and ``truth=`` the last one shows what an attacker finds.
     m : folium.Map, optional
         A map to draw on, for the overlay. A map of folium's loads scripts from third parties, who could read
         originals that are drawn on it: a `PrivacyWarning` says so when it is shown or saved.
@@ -111,13 +132,26 @@ def explore(
         not its shape.
     places : GeoDataFrame or GeoSeries, optional
         The public places, as given to ``round_to``.
+    background : GeoDataFrame or GeoSeries, or a list of them, optional
+        Layers of your own, such as districts and streets, drawn in greys below everything. Without tiles coarse land
+        and borders (Natural Earth) are drawn, too; False leaves them out.
+    cells : float or geotracs.places.Grid, optional
+        Of densities: hexagons so many metres wide, or the cells of a grid. By default hexagons that suit the region
+        and the noise.
+    zones : GeoDataFrame or GeoSeries, optional
+        Of densities: areas of your own instead.
+    at_least : float
+        Of densities: smaller counts are not shown.
     pick : row label, or (row label, number) for lines, optional
         A location whose window is drawn: where its report falls, before projection and rounding, with the stated
         probability.
     trajectory, time : str, optional
         As given to `perturb`; by default what the release records.
-    sample : int
-        How many locations to draw at most; beyond it every n-th trajectory is drawn, and the legend says so. Of flows
+    trail : str, Timedelta or number, optional
+        Of view="time": how long a trail lasts, such as "10min". By default a twentieth of the time.
+    sample : int, optional
+        How many locations to draw as tracks at most, by default 5,000, over time and one by one 50,000; beyond it
+        every n-th trajectory is drawn, and the legend says so. Densities are of all locations. Of flows
         the 60 largest are drawn at most, and as many that are unclear.
     offline : bool
         Leave out tiles, and write the scripts into the page of a release alone too: a file that draws without any
@@ -146,6 +180,8 @@ def explore(
     >>> private.tracs.explore(offline=True).save("safe-to-publish.html")  # doctest: +SKIP
     """
     answer = answers.kind_of(gdf, perturbed, truth)
+    if sample is None:
+        sample = people.MANY if view in ("person", "time") else MAX_LOCATIONS
     _check(gdf, perturbed, answer, m, offline, view=view, tiles=tiles, sample=sample)
     _check_looks(gdf, perturbed, color, cmap, style_kwds, (tooltip, popup), places, (width, height))
     record = recorded((gdf if perturbed is None or answer else perturbed).attrs)
@@ -156,12 +192,23 @@ def explore(
     region = regions.recorded(record, gdf.crs, domain)
     options = {"tiles": None if offline else tiles, "attr": attr, "zoomSnap": 0.25}
     size = {"width": width, "height": height}
+    behind = Backdrop.of(background, offline or tiles is None)
     if answer is not None:
         look = answers.Look(
             view, m, color, cmap, tooltip, popup, legend, style_kwds or {}, region, places, (trajectory, time), sample,
-            offline, size, options,
+            offline, behind, size, options,
         )  # fmt: skip
         return answers.draw(answer, gdf, perturbed, truth, look)
+    _check_polar(gdf)
+    asked = Asked(cells, zones, at_least, places)
+    view = _chosen(view, gdf, perturbed, trajectory, pick, asked)
+    if view in DENSITIES:
+        view = "side-by-side" if view == DENSITIES[1] else "overlay"
+        look = answers.Look(
+            view, m, color, cmap, tooltip, popup, legend, style_kwds or {}, region, places, (trajectory, time), sample,
+            offline, behind, size, options,
+        )  # fmt: skip
+        return _densities(gdf, perturbed, asked, look, domain)
     shown = sides.read(gdf, perturbed, trajectory, time, sample)
     picked = None if pick is None else window(gdf, perturbed, region, trajectory, time, pick)
     drawn = np.concatenate([side.lonlat for side in shown])
@@ -170,46 +217,67 @@ def explore(
     caption = page.CAPTION if perturbed is not None else None if record else page.UNKNOWN
     if record and perturbed is None and standing(gdf) == OTHER:
         caption = page.CHANGED
-    setting = Setting(bounds, _legend(gdf, perturbed, shown[0], record, roles) if legend else None, caption)
-    notes = [layers.Notes(side.values(tooltip), side.values(popup)) for side in shown]
+    said = [*words.of_release(*((None, gdf) if perturbed is None else (gdf, perturbed))), words.drawn(shown[0])]
+    setting = Setting(bounds, page.legend(said, roles) if legend else None, caption, ground=behind.around(bounds))
     hues = colours(len(shown[0].offsets) - 1, color, cmap)
+    bundled = offline or caption is not None  # no script of a third party beside originals
+    if view in ("person", "time"):
+        page_of: dict[str, Any] = {**size, **options}
+        names = people.names_of(shown[0], trajectory)
+        if view == "person":
+            return people.draw(shown, roles, names, public, setting, bundled, **page_of)
+        return over_time.draw(shown, roles, names, hues, public, setting, bundled, trail, **page_of)
+    notes = [layers.Notes(side.values(tooltip), side.values(popup)) for side in shown]
     scene = Scene(shown, roles, hues, notes, style_kwds or {}, public, setting)
     options["prefer_canvas"] = 2 * sum(len(side.rows) for side in shown) > CANVAS
-    bundled = offline or caption is not None  # no script of a third party beside originals
     if view == "side-by-side":
         return scenes.side_by_side(scene, bundled, **options)
-    draw = scenes.timeline if view == "time" else scenes.overlay
-    return draw(scene, m, bundled, **size, **options)
+    return scenes.overlay(scene, m, bundled, **size, **options)
 
 
-def _legend(
+DENSITIES = ("density", "density side-by-side")
+VIEWS = ("auto", "overlay", "side-by-side", "time", "person", *DENSITIES)
+POLAR, MERCATOR = 60, 85.05
+"""In degrees: locations that are all beyond the first, and reach beyond the second, lie around a pole."""
+MANY = 12
+"""With more people `view="auto"` draws densities: colours would repeat, and tracks hide each other."""
+
+
+def _chosen(
+    view: str,
     gdf: gpd.GeoDataFrame,
     perturbed: gpd.GeoDataFrame | None,
-    side: sides.Side,
-    record: dict[str, Any],
-    roles: list[str],
+    trajectory: str | None,
+    pick: Any,
+    asked: Asked,
 ) -> str:
-    lines = []
-    if record:
-        lines += [caption(record), *following(record)]
-    if perturbed is not None:
-        error = compare(gdf, perturbed)["ae"]
-        if pd.notna(error):
-            lines.append(f"average error (AE): {error:,.0f} m")
-    count = len(side.offsets) - 1
-    if side.total == 0:
-        lines.append("no locations")
-    elif side.total > len(side.rows):
-        lines.append(
-            f"sample: {count:,} of {side.trajectories:,} trajectories, {len(side.rows):,} of {side.total:,} locations"
-        )
+    """Return the view that suits how much there is, where the user leaves it open."""
+    if view != "auto":
+        return view
+    if pick is not None:
+        return "overlay"
+    if asked.cells is not None or asked.zones is not None or asked.at_least:
+        return "density"
+    released = perturbed is None and bool(recorded(gdf.attrs)) and shapes.role_of(gdf) == "perturbed"
+    points = words.locations(gdf)
+    if released and points >= MIN_REPORTS:
+        return "density"
+    people = gdf[trajectory].nunique() if trajectory in gdf.columns else 1
+    return "density" if points > MAX_LOCATIONS or people > MANY else "overlay"
+
+
+def _densities(
+    gdf: gpd.GeoDataFrame, perturbed: gpd.GeoDataFrame | None, asked: Asked, look: answers.Look, domain: Any
+) -> folium.Map | Row:
+    """Draw the densities of originals and release, or of one of them."""
+    if perturbed is None and recorded(gdf.attrs) and standing(gdf) != OTHER:
+        original, release, caption = None, gdf, None
     else:
-        whole = "trajectory" if count == 1 else "trajectories"
-        lines.append(f"{count:,} {whole}, {side.total:,} {'location' if side.total == 1 else 'locations'}")
-    return page.legend(lines, roles)
-
-
-VIEWS = ("overlay", "side-by-side", "time")
+        original, release = gdf, perturbed
+        caption = page.FIGURES if perturbed is not None else page.CHANGED if recorded(gdf.attrs) else page.UNKNOWN
+    found = compared.compared(original, release, asked, look.region, domain)
+    lines = [*words.of_release(original, release), words.counted(words.locations(gdf))]
+    return comparison.draw(found, look, lines, caption, asked.at_least)
 
 
 def _check(
@@ -233,12 +301,23 @@ def _check(
         raise InputError(f"`view` must be one of {list(VIEWS)}, got {quoted(view)}.")
     if view == "side-by-side" and perturbed is None and answer is None:
         raise InputError('view="side-by-side" needs a frame and its release: tracks.tracs.explore(perturbed, ...).')
-    if m is not None and (view != "overlay" or offline):
-        raise InputError('`m` is for view="overlay" without `offline`: the map is already made.')
+    if m is not None and (view not in ("auto", "overlay", "density") or offline):
+        raise InputError("`m` is for all on one map, without `offline`: the map is already made.")
     if offline and not (tiles is None or tiles == TILES):
         raise InputError("`offline=True` draws no tiles; leave out `tiles`.")
     if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
         raise InputError(f"`sample` must be a whole number of at least 1, got {quoted(sample)}.")
+
+
+def _check_polar(gdf: gpd.GeoDataFrame) -> None:
+    """Raise for locations around a pole, which no map in Web Mercator shows."""
+    xy = shapely.get_coordinates(np.asarray(gdf.geometry.dropna().values))
+    latitude = np.abs(crs_.transform(xy, gdf.crs, crs_.parse(sides.DEGREES))[:, 1])
+    if len(latitude) and latitude.min() > POLAR and latitude.max() > MERCATOR:
+        raise InputError(
+            "These locations lie around a pole, where web maps end (85 degrees). Draw them with plot(), in a polar CRS "
+            "such as EPSG:3995 (north) or EPSG:3031 (south): tracks.to_crs(3995).tracs.plot(private)."
+        )
 
 
 def _check_looks(

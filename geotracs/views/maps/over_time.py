@@ -1,77 +1,110 @@
-"""Tracks over time: where each trajectory is, the way it came, and the slider that moves them."""
+"""Tracks over time: trails that fade, moved by a slider below a histogram."""
 
-from collections.abc import Sequence
 from typing import Any
 
+import folium
 import numpy as np
 import pandas as pd
-from folium.plugins import Timeline, TimelineSlider
-from folium.utilities import JsCode
+from branca.element import MacroElement
+from folium.template import Template
 
+import geotracs.views.maps.layers as layers
 import geotracs.views.maps.page as page
-from geotracs.errors import InputError
-from geotracs.views.maps.layers import DOTS, STROKES, Notes, feature, rounded
-from geotracs.views.maps.sides import Side
+import geotracs.views.maps.people as people
+import geotracs.views.maps.scene as scenes
+import geotracs.views.maps.sides as sides
+from geotracs.errors import InputError, quoted
+from geotracs.views.maps.clock import clock
 
-STEPS = 1e6
-"""Into how many steps plain numbers are divided: the slider moves over whole ones."""
-
-
-def clock(side: Side) -> tuple[np.ndarray, str]:
-    """Return when each location was, as numbers for the slider, and JavaScript that says such a number ``t``.
-
-    Times become milliseconds of their wall clock; plain numbers and durations steps between the first and the last;
-    without a time column it is the number along the line.
-    """
-    if side.times is None:
-        return np.arange(len(side.rows)) - np.repeat(side.offsets[:-1], np.diff(side.offsets)), "String(Math.round(t))"
-    times = pd.Series(side.times)
-    if pd.api.types.is_timedelta64_dtype(times):
-        times = times.dt.total_seconds()
-    if pd.api.types.is_numeric_dtype(times):
-        numbers = times.to_numpy(dtype=np.float64)
-        low, span = (float(numbers.min()), float(np.ptp(numbers)) or 1.0) if len(numbers) else (0.0, 1.0)
-        return (numbers - low) / span * STEPS, f"String(+({low!r} + t * {span / STEPS!r}).toPrecision(9))"
-    try:
-        numbers = pd.to_datetime(times).dt.tz_localize(None).to_numpy("datetime64[ms]").astype(np.float64)
-    except (ValueError, TypeError):  # pandas quotes the values
-        raise InputError("The `time` column must hold times or numbers for view='time'.") from None
-    return numbers, "new Date(t).toISOString().slice(0, 19).replace('T', ' ')"
+PART = 20
+"""Trails last for this part of the time, unless `trail` says otherwise."""
 
 
-def timeline(
-    side: Side, role: str, times: np.ndarray, colours: Sequence[str], notes: Notes, style: dict[str, Any]
-) -> Timeline:
-    """Draw a side over time."""
-    owner, where = side.owner, rounded(side.lonlat)
-    last = np.diff(owner, append=-1) != 0
-    end = max(float(times.max()), float(times.min()) + 1)
-    # A location is left before the next one is reached: the ends of the intervals count.
-    until = np.where(last, end, np.maximum(np.nextafter(np.append(times[1:], end), -np.inf), times))
-    features = []
-    for number, place in enumerate(where):
-        colour = colours[owner[number]]
-        features.append(
-            feature("Point", place, colour, start=float(times[number]), end=float(until[number]), **notes.of(number))
-        )
-        if not last[number]:
-            way = [place, where[number + 1]]
-            features.append(feature("LineString", way, colour, start=float(times[number + 1]), end=end))
-    dots, strokes = (page.in_script({**looks[role], **style}) for looks in (DOTS, STROKES))
-    return Timeline(
-        {"type": "FeatureCollection", "features": features},
-        style=JsCode(
-            "function (f) { return Object.assign({color: f.properties.colour, fillColor: f.properties.colour}, "
-            f"f.geometry.type == 'Point' ? {dots} : {strokes}); }}"
-        ),
-        point_to_layer=JsCode("function (f, where) { return L.circleMarker(where); }"),
-        on_each_feature=notes.script(),
+class OverTime(MacroElement):
+    """Trails, and the control that moves them."""
+
+    _template = Template(
+        """
+        {% macro script(this, kwargs) %}
+            tracs.time({{ this._parent.get_name() }}, {{ this.data }});
+        {% endmacro %}
+        """
     )
 
+    def __init__(self, data: dict[str, Any]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # branca has no annotations there
+        self._name = "OverTime"
+        self.data = page.in_script(data)
 
-def slider(timelines: Sequence[Timeline], said: str) -> TimelineSlider:
-    """Return the control that moves the timelines."""
-    control = TimelineSlider(auto_play=False, show_ticks=False, steps=200, playback_duration=12000)
-    options: dict[str, Any] = control.options
-    options["format_output"] = JsCode(f"function (t) {{ return {said}; }}")
-    return control.add_timelines(*timelines)
+
+def draw(
+    shown: list[sides.Side],
+    roles: list[str],
+    names: list[Any],
+    colours: list[str],
+    public: list[layers.Shapes],
+    setting: scenes.Setting,
+    bundled: bool,
+    trail: Any = None,
+    **options: Any,
+) -> folium.Map:
+    """Draw all sides on one map with a slider of time.
+
+    Parameters
+    ----------
+    shown : list of Side
+        The same people on each.
+    roles, names, colours
+        What each side is; the names and colours of the people.
+    trail : str, Timedelta or number, optional
+        How long a trail lasts.
+    """
+    map_ = setting.blank(options)
+    setting.annotate(map_, map_)
+    page.dress(map_, "time.js")
+    if not len(shown[0].rows):
+        for layer in public:
+            layers.shapes(*layer).add_to(map_)
+    else:
+        times, said = clock(shown[0])
+        first, last = float(times.min()), float(times.max())
+        last = last if last > first else first + 1
+        data: dict[str, Any] = {
+            "names": [people.named(name) for name in names],
+            "roles": roles,
+            "colours": colours,
+            "sides": [
+                {"xy": people.latlon(side), "at": side.offsets.tolist(), "times": own.tolist()}
+                for side, own in zip(shown, [times, *(clock(side)[0] for side in shown[1:])], strict=True)
+            ],
+            "region": people.region_of(public),
+            "first": first,
+            "last": last,
+            "trail": lasting(trail, said, last - first),
+            **said,
+        }
+        OverTime(data).add_to(map_)
+    setting.finish(map_)
+    if bundled:
+        page.inline(map_, map_)
+    return map_
+
+
+def lasting(trail: Any, said: dict[str, Any], span: float) -> float:
+    """Return how long a trail lasts, in the numbers of the clock.
+
+    >>> lasting("10min", {"clock": "times"}, 3.6e6), lasting(None, {"clock": "numbers"}, 100.0)
+    (600000.0, 5.0)
+    """
+    if trail is None:
+        return span / PART
+    number = isinstance(trail, (int, float, np.number)) and not isinstance(trail, bool)
+    try:
+        long = pd.Timedelta(trail).total_seconds() * 1000 if said["clock"] == "times" and not number else float(trail)
+    except (TypeError, ValueError):
+        long = -1.0
+    if not 0 < long < np.inf or (number and said["clock"] == "times"):
+        raise InputError(
+            f"`trail` must be a duration such as '10min', or a number where times are numbers, got {quoted(trail)}."
+        )
+    return long

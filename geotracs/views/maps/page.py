@@ -20,6 +20,8 @@ FIGURES = "This map shows shares of original locations: keep it confidential."
 NO_RECORD = "This estimate carries no record of a release: keep this map confidential."
 TITLE = "geotracs: before and after"
 ANSWERS = "geotracs: answers from a release"
+TEMPLATE = re.compile(r"\{(?=[{%#])")
+"""What begins a template; in JSON only within texts."""
 REMOTE = re.compile(
     r"""<(?:script|link|iframe)\b[^>]*?\b(?:src|href)\s*=\s*["']?\s*(?:https?:)?//([^/"'\s>]+)""", re.IGNORECASE
 )
@@ -38,21 +40,6 @@ SWATCHES = {
     "unclear flow": '<path d="M4 5H26V2L37 7L26 12V9H4Z" stroke="#0072b2" stroke-opacity="0.6"/>',
     "within the zone": '<circle cx="20" cy="7" r="5" fill="#e69f00" fill-opacity="0.75" stroke="#e69f00"/>',
 }
-STYLE = """
-    .tracs-note { background: rgba(255, 255, 255, 0.92); border: 1px solid #999; border-radius: 4px; padding: 6px 10px;
-                  font: 13px/1.5 sans-serif; color: #222; max-width: 250px }
-    .leaflet-bottom .tracs-note.leaflet-control { margin-bottom: 30px }
-    .tracs-note summary { cursor: pointer }
-    .tracs-note svg { vertical-align: middle; margin-right: 6px }
-    .tracs-title { font-weight: bold; text-align: center }
-    .tracs-scale { width: 150px; height: 12px; border: 1px solid #999 }
-    .tracs-ticks { width: 152px; display: flex; justify-content: space-between; font-size: 11px }
-    .tracs-caption { background: #fff3cd; border-color: #b8860b; font-weight: bold; max-width: 430px }
-    .leaflet-tooltip table th, .leaflet-popup table th { text-align: left; padding-right: 8px }
-    .leaflet-control-layers.leaflet-control { font: 13px/1.4 sans-serif }
-    .leaflet-timeline-control.leaflet-control { margin-bottom: 32px !important }
-    .leaflet-container { background: #f4f3ef }
-"""
 
 
 class Note(MacroElement):
@@ -70,11 +57,11 @@ class Note(MacroElement):
 
     _template = Template(
         """
-        {% macro header(this, kwargs) %}<style>{{ this.style }}</style>{% endmacro %}
         {% macro script(this, kwargs) %}
             var {{ this.get_name() }} = L.control({position: {{ this.corner|tojson }}});
             {{ this.get_name() }}.onAdd = function () {
                 var box = L.DomUtil.create("div", {{ this.classes|tojson }});
+                box.setAttribute("role", "note");
                 box.innerHTML = {{ this.content|tojson }};
                 return box;
             };
@@ -86,7 +73,7 @@ class Note(MacroElement):
     def __init__(self, content: str, corner: str, kind: str) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # branca has no annotations there
         self._name = "Note"
-        self.content, self.corner, self.style = content, corner, STYLE
+        self.content, self.corner = content, corner
         self.classes = f"tracs-note tracs-{kind}"
 
 
@@ -100,9 +87,14 @@ def legend(lines: Sequence[str], roles: Iterable[str], scale: str = "") -> str:
 
 def scale(colours: Sequence[str], top: float) -> str:
     """Return a scale of colours from 0 to a share, by square roots: half of it is a quarter of the share."""
-    ticks = "".join(f"<span>{text(f'{part * top:.2%}')}</span>" for part in (0, 0.25, 1))
-    bar = f"linear-gradient(to right, {', '.join(map(text, colours))})"
-    return f'<div class="tracs-scale" style="background: {bar}"></div><div class="tracs-ticks">{ticks}</div>'
+    return bar(colours, [f"{part * top:.2%}" for part in (0, 0.25, 1)])
+
+
+def bar(colours: Sequence[str], ticks: Sequence[str]) -> str:
+    """Return a bar of colours with words at both ends and in the middle."""
+    words = "".join(f"<span>{text(tick)}</span>" for tick in ticks)
+    shades = f"linear-gradient(to right, {', '.join(map(text, colours))})"
+    return f'<div class="tracs-scale" style="background: {shades}"></div><div class="tracs-ticks">{words}</div>'
 
 
 def text(value: Any) -> str:
@@ -117,8 +109,12 @@ def text(value: Any) -> str:
 
 
 def in_script(value: Any) -> Markup:
-    """Return a value as JavaScript that may stand in a page: no `<` that could end the script."""
-    return htmlsafe_json_dumps(value)
+    """Return a value as JavaScript that may stand in a page: no `<` that could end the script, and no template.
+
+    >>> print(in_script(["</script>", "{{ 7 * 7 }}"]))
+    ["\\u003c/script\\u003e", "\\u007b{ 7 * 7 }}"]
+    """
+    return Markup(TEMPLATE.sub(r"\\u007b", str(htmlsafe_json_dumps(value))))
 
 
 class Inlined(Element):
@@ -135,6 +131,54 @@ class Inlined(Element):
         self.code = code.replace("url(images/", "url(data:,").replace("//# sourceMappingURL=leaflet.js.map", "")
 
 
+class Ready(MacroElement):
+    """Folds and names controls, and fits the data beside them, when all of them are there.
+
+    Parameters
+    ----------
+    maps : list of folium.Map
+        All that are on the page, which show the same.
+    bounds : [[south, west], [north, east]], optional
+        What is in view.
+    label : str
+        What the map is, for those who do not see it.
+    ground : list of (kind, shapes)
+        What lies below everything, see `backdrop`.
+    """
+
+    _template = Template(
+        """
+        {% macro script(this, kwargs) %}
+            setTimeout(() => tracs.ready(
+                [{% for map in this.maps %}{{ map.get_name() }}, {% endfor %}], {{ this.settings }}), 0);
+        {% endmacro %}
+        """
+    )
+
+    def __init__(
+        self, maps: Sequence[Any], bounds: list[list[float]] | None, label: str, ground: Sequence[Any] = ()
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # branca has no annotations there
+        self._name = "Ready"
+        self.maps, self.bounds = maps, bounds
+        self.settings = in_script({"bounds": bounds, "label": label, "ground": ground})
+
+
+def dress(page: Element, *scripts: str) -> None:
+    """Write geotracs' own style and scripts into a page: they are no third party's.
+
+    Parameters
+    ----------
+    page : folium.Map
+        A map of the page.
+    *scripts : str
+        Beside those of all pages.
+    """
+    header = cast(Figure, page.get_root()).header
+    for name in ("tracs.css", "tracs.js", *scripts):
+        header.add_child(Inlined(name), name=name)
+
+
 def inline(page: Element, *elements: Any) -> None:
     """Write the scripts of Leaflet into a page, so that it loads none from elsewhere.
 
@@ -148,7 +192,7 @@ def inline(page: Element, *elements: Any) -> None:
     for element in elements:
         element.default_js, element.default_css = [], []
     header = cast(Figure, page.get_root()).header
-    for name in ("leaflet.css", "leaflet.js", "leaflet.timeline.js", "L.Map.Sync.js"):
+    for name in ("leaflet.css", "leaflet.js", "L.Map.Sync.js"):
         header.add_child(Inlined(name), name=name)
 
 

@@ -14,9 +14,9 @@ from folium.template import Template
 
 import geotracs.geo.region as regions
 import geotracs.views.maps.layers as layers
-import geotracs.views.maps.over_time as over_time
 import geotracs.views.maps.page as page
 import geotracs.views.maps.sides as sides
+from geotracs.views.maps.backdrop import Ground
 
 REGION = {"color": "#333333", "weight": 2, "opacity": 0.9, "fill": False}
 PLACES = {"color": "#666666", "radius": 2, "weight": 1, "opacity": 0.7, "fillOpacity": 0.5}
@@ -31,19 +31,20 @@ class Setting:
     legend: str | None = field(repr=False)
     caption: str | None
     title: str = page.TITLE
+    ground: Ground = field(default_factory=list, repr=False)
 
     def annotate(self, captioned: folium.Map, explained: folium.Map, corner: str = "topleft") -> None:
         """Put the caption, and a guard, on one map and the legend into a corner of the same or another."""
+        page.dress(captioned)
         if self.caption:
             page.Note(self.caption, "bottomleft", "caption").add_to(captioned)
             page.guard(captioned)
         if self.legend:
             page.Note(self.legend, corner, "legend").add_to(explained)
 
-    def fit(self, map_: "folium.Map | DualMap | Row", below: int = 40, beside: int = 40) -> None:
-        """Show all of it, and leave some pixels free beside it and at the bottom."""
-        if self.bounds:
-            map_.fit_bounds(self.bounds, padding_top_left=(beside, 40), padding_bottom_right=(beside, below))
+    def finish(self, *maps: folium.Map) -> None:
+        """Show all of it on all maps of a page, beside their controls: they do the rest when the page is opened."""
+        page.Ready(maps, self.bounds, self.title, self.ground).add_to(maps[0])
 
     def blank(self, options: dict[str, Any]) -> folium.Map:
         """Return a map without layers."""
@@ -94,7 +95,7 @@ def stack(
         group.add_to(map_)
     setting.annotate(map_, map_)
     if m is None:
-        setting.fit(map_)
+        setting.finish(map_)
     controls = [name for name, child in map_._children.items() if isinstance(child, folium.LayerControl)]
     for name in controls:  # a control is drawn after the layers that it names
         map_._children.move_to_end(name)
@@ -114,7 +115,7 @@ def side_by_side(scene: Scene, bundled: bool, **options: Any) -> DualMap:
         scene.tracks(number).add_to(map_)
         folium.LayerControl(collapsed=False).add_to(map_)
     scene.setting.annotate(both.m1, both.m2, "bottomleft")
-    scene.setting.fit(both)
+    scene.setting.finish(both.m1, both.m2)
     cast(Figure, both.get_root()).title = scene.setting.title
     if bundled:
         page.inline(both.m1, both, both.m1, both.m2)
@@ -144,11 +145,6 @@ class Row(JSCSSMixin, MacroElement):
         for part in (*self.maps, self):  # the last one names the others
             figure.add_child(part)
 
-    def fit_bounds(self, *args: Any, **kwargs: Any) -> None:
-        """Show the same on all maps."""
-        for map_ in self.maps:
-            map_.fit_bounds(*args, **kwargs)
-
     def _repr_html_(self, **kwargs: Any) -> str:
         return str(cast(Figure, self.get_root())._repr_html_(**kwargs))
 
@@ -163,34 +159,11 @@ def row(panels: dict[str, list[folium.FeatureGroup]], setting: Setting, bundled:
         if map_ is maps.maps[-1]:
             folium.LayerControl(collapsed=False).add_to(map_)
     setting.annotate(maps.maps[0], maps.maps[-1], "bottomleft")
-    setting.fit(maps, below=170, beside=8)
+    setting.finish(*maps.maps)
     cast(Figure, maps.get_root()).title = setting.title
     if bundled:
         page.inline(maps.maps[0], maps, *maps.maps)
     return maps
-
-
-def timeline(scene: Scene, m: folium.Map | None, bundled: bool, **options: Any) -> folium.Map:
-    """Draw all sides on one map with a slider of time."""
-    map_ = scene.setting.blank(options)
-    for group in scene.backdrop():
-        group.add_to(map_)
-    lines, control = [], []
-    if len(scene.shown[0].rows):
-        times, said = over_time.clock(scene.shown[0])
-        for number in reversed(range(len(scene.shown))):
-            side, role = scene.shown[number], scene.roles[number]
-            line = over_time.timeline(side, role, times, scene.colours, scene.notes[number], scene.style)
-            line.layer_name = role
-            line.add_to(map_)
-            lines.append(line)
-        control.append(over_time.slider(lines, said).add_to(map_))
-    scene.setting.annotate(map_, map_)
-    scene.setting.fit(map_, below=160)
-    folium.LayerControl(collapsed=False).add_to(map_)
-    if bundled:
-        page.inline(map_, map_, *control, *lines)
-    return map_
 
 
 def public(

@@ -197,7 +197,7 @@ class TestReconstructed:
             assert own.within(tube).all()
             metres = gpd.GeoSeries([tube.boundary], crs=4326).to_crs(32654).distance(own.to_crs(32654).iloc[0])
             assert metres[0] > 480, "a circle of 24 corners lies within"
-        assert "median radius 500 m" in html_of(map_)
+        assert "known to within 500 m" in html_of(map_)
 
     def test_filled_rows_and_few_trajectories(self, tracks, private, found):
         filled = found.sort_values(["person", "t"]).iloc[::2].reset_index(drop=True)

@@ -16,6 +16,7 @@ from geotracs.cli import cli
 from geotracs.errors import InputError
 from geotracs.views.maps.explore import MAX_LOCATIONS
 from geotracs.views.maps.page import CAPTION, CHANGED, UNKNOWN
+from geotracs.views.maps.words import distance
 from tests.conftest import TOKYO
 
 pytestmark = pytest.mark.slow
@@ -69,7 +70,7 @@ def test_layers_legend_and_caption(tracks, private):
     assert names[3:] == ["displacement", "perturbed", "original"]
     page = html_of(map_)
     error = geotracs.compare(tracks, private)["ae"]
-    for text in ("tracs-d, epsilon 4 per location", f"average error (AE): {error:,.0f} m", CAPTION, "60 locations"):
+    for text in ("tracs-d, epsilon 4 per location", f"mean error {distance(error)}", CAPTION, "60 locations"):
         assert text in page
 
 
@@ -121,7 +122,7 @@ def test_templates_in_the_data_are_text(tracks, view):
     page = html_of(frame.tracs.explore(private, view=view, popup=True))
     assert "22962963" not in page
     assert os.getcwd() not in page
-    for text in TEMPLATES:
+    for text in TEMPLATES if view != "time" else ():  # where names are text in a script, see test_people
         escaped = html.escape(text).replace("{", "&#123;").replace("}", "&#125;").replace("&", r"\u0026")
         assert escaped in page
 
@@ -199,7 +200,7 @@ def test_large_data_is_sampled_and_says_so(view):
         crs=4326,
     )
     private = released(frame, trajectory="person", time="t")
-    page = html_of(frame.tracs.explore(private, view=view))
+    page = html_of(frame.tracs.explore(private, view=view, sample=MAX_LOCATIONS))
     assert f"sample: 50 of 200 trajectories, {MAX_LOCATIONS:,} of 20,000 locations" in page
     assert len(page) < 5_000_000
     one = html_of(frame.tracs.explore(released(frame), view="overlay", sample=100))
@@ -242,7 +243,7 @@ def test_projected_crs_and_other_crs_of_the_release(tracks):
 
 
 def _fitted(map_):
-    return next(child for child in map_._children.values() if child._name == "FitBounds").bounds
+    return next(child for child in map_._children.values() if child._name == "Ready").bounds
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -260,6 +261,14 @@ def test_the_globe_is_drawn_whole():
     private = released(frame, domain=geotracs.domains.Globe())
     (south, west), (north, east) = _fitted(frame.tracs.explore(private))
     assert (west, south, east, north) == (-180, -90, 180, 90)
+
+
+@pytest.mark.parametrize("view", [*VIEWS, "density", "person"])
+def test_around_a_pole_a_plot_is_proposed(view):
+    frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy([0, 4e5, -4e5], [-4e5, 1e5, 1e5]), crs=3995)
+    private = released(frame, domain=shapely.Point(0, 0).buffer(8e5))
+    with pytest.raises(InputError, match="around a pole"):
+        frame.tracs.explore(private, view=view)
 
 
 def test_disc_is_drawn(tracks):
@@ -350,32 +359,6 @@ def test_wide_tables_and_long_texts_are_cut(tracks, private):
     assert "column 5" not in page
     assert "x" * 80 in page
     assert "x" * 81 not in page
-
-
-class TestClock:
-    def timeline(self, times):
-        frame = gpd.GeoDataFrame({"t": times}, geometry=gpd.points_from_xy(139.6 + np.arange(len(times)) / 100, 35.7))
-        frame = frame.set_crs(4326)
-        map_ = frame.tracs.explore(released(frame, time="t"), view="time")
-        (original,) = [c for c in map_._children.values() if getattr(c, "layer_name", "") == "original"]
-        spans = [feature["properties"] for feature in original.data["features"]]
-        assert all(span["start"] <= span["end"] for span in spans)
-        assert min(span["start"] for span in spans) < max(span["end"] for span in spans)
-        return spans, html_of(map_)
-
-    def test_fractions_become_steps_of_the_slider(self):
-        spans, page = self.timeline([0.0, 0.25, 0.5])
-        assert [span["start"] for span in spans if span["start"] > 0] == [5e5, 5e5, 1e6, 1e6]
-        assert "0.0 + t * 5e-07" in page
-
-    @pytest.mark.parametrize("times", [[3.0], [1, 1, 1], list(pd.to_datetime(["2024-01-01"] * 3))])
-    def test_one_moment_has_an_extent(self, times):
-        self.timeline(times)
-
-    def test_durations_and_zones(self):
-        assert "0.0 + t * 7.2e-05" in self.timeline(pd.to_timedelta([0, 36, 72], unit="s"))[1]
-        spans, _ = self.timeline(pd.to_datetime(["2024-01-01 09:00", "2024-01-01 10:00"]).tz_localize("Asia/Tokyo"))
-        assert spans[0]["start"] == pd.Timestamp("2024-01-01 09:00").value / 1e6  # the wall clock
 
 
 def test_side_by_side_is_a_dual_map(tracks, private):
