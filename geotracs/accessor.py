@@ -284,6 +284,7 @@ class TracsAccessor:
             places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
             most: int = 4,
             legend: bool = True,
+            basemap: Any = None,
         ) -> "Axes | np.ndarray":
             """See `geotracs.plots.plot`."""
 

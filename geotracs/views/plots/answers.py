@@ -15,6 +15,7 @@ from geotracs.views.colours import COLOURS, stops
 from geotracs.views.plots.canvas import (
     CAPTION,
     FIGURES,
+    draw_basemap,
     draw_public,
     frame_axes,
     plain,
@@ -50,6 +51,7 @@ def density(
     places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
     cmap: Any = None,
     legend: bool = True,
+    basemap: Any = None,
 ) -> "Axes | np.ndarray":
     """Draw an estimated density, and beside it that of the reports and of the originals, all on one scale.
 
@@ -69,6 +71,8 @@ def density(
         From little to much. Small shares are spread: the scale is one of square roots.
     legend : bool
         Show the scale, and say how many zones are unclear.
+    basemap : optional
+        As for `plot`.
 
     Returns
     -------
@@ -98,10 +102,11 @@ def density(
     if ax is None:
         size = {"figsize": (5.0 * len(panels) + 0.8, 5.2), "layout": "constrained"}
         axes = plt.subplots(1, len(panels), squeeze=False, sharex=True, sharey=True, **size)[1][0]
-    scale = _scale(top, cmap)
+    scale = scale_of(top, cmap)
     for own, (name, shares) in zip(axes, panels.items(), strict=True):
-        parts = _draw_zones(own, zones, shares, scale, _region(estimate, domain), places)
+        parts = draw_zones(own, zones, shares, scale, _region(estimate, domain), places)
         own.set_title(name)
+        draw_basemap(own, zones.crs, basemap)
         if ax is None:
             own.label_outer()
     dots = shapes.unclear(zones)
@@ -126,6 +131,7 @@ def flows(
     places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
     most: int = MAX_FLOWS,
     legend: bool = True,
+    basemap: Any = None,
 ) -> "Axes":
     """Draw flows as arrows as wide as their shares, bent to the right; discs stay in their zone.
 
@@ -136,6 +142,8 @@ def flows(
         drawn hollow.
     most : int
         How many to draw at most.
+    basemap : optional
+        As for `plot`.
 
     Examples
     --------
@@ -167,6 +175,7 @@ def flows(
         own = {"color": colours.tolist()} if len(clear) else {"edgecolor": colours.tolist(), "linewidth": 0.8}
         gpd.GeoSeries(arrows, crs=estimate.crs).plot(ax=ax, aspect=None, zorder=3, **own, **style)
     frame_axes(ax, estimate.crs, [shapely.get_coordinates(arrows)], outline)
+    draw_basemap(ax, estimate.crs, basemap)
     if legend:
         kind = "flows" if len(clear) else "flows, all unclear"
         words = f"{len(order):,} of {len(lines):,} {kind}, {share[order].sum():.0%} of the trips"
@@ -187,6 +196,7 @@ def tube(
     places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
     most: int = 4,
     legend: bool = True,
+    basemap: Any = None,
 ) -> "Axes":
     """Draw reconstructed tracks in the tube of their radius, with the reports and the originals.
 
@@ -196,7 +206,7 @@ def tube(
         What `reconstruct` returned, with the column ``radius`` in metres.
     release, truth : GeoDataFrame, optional
         The release (crosses) and the original tracks (full lines): the drawing is then confidential, and says so.
-    trajectory, time, domain, places, most, legend
+    trajectory, time, domain, places, most, legend, basemap
         As for `plot`.
 
     Examples
@@ -232,6 +242,7 @@ def tube(
                 shown.append(unwrap(side[label]))
                 ax.plot(*shown[-1].T, color=colour, **STYLES[name])
     frame_axes(ax, found.crs, shown, outline)
+    draw_basemap(ax, found.crs, basemap)
     words = [_caption(found), " ".join(filter(None, [note, CAPTION if truth is not None else ""]))]
     ax.set_title("\n".join(filter(None, words)), fontsize="small")
     if legend:
@@ -263,14 +274,15 @@ def _say(axes: Any, frame: gpd.GeoDataFrame, note: str) -> None:
     axes[0].figure.suptitle(words.strip(), fontsize="small")
 
 
-def _scale(top: float, cmap: Any) -> Any:
+def scale_of(top: float, cmap: Any) -> Any:
+    """Return a scale of shares up to the largest, by square roots."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 
     return ScalarMappable(PowerNorm(0.5, 0, top), LinearSegmentedColormap.from_list("shares", stops(cmap)))
 
 
-def _draw_zones(
+def draw_zones(
     ax: "Axes", zones: gpd.GeoDataFrame, shares: np.ndarray, scale: Any, region: regions.Region | None, places: Any
 ) -> gpd.GeoSeries:
     """Colour zones by their shares, with places as discs that are as large, too; return what is drawn."""

@@ -103,6 +103,23 @@ def frame_axes(ax: "Axes", crs: pyproj.CRS, arrays: list[np.ndarray], outline: B
     ax.set_aspect(1 / shrink[0])
 
 
+def draw_basemap(ax: "Axes", crs: pyproj.CRS, basemap: Any) -> None:
+    """Draw tiles below everything; where the longitudes are unwrapped beyond 180 degrees, there are none.
+
+    Parameters
+    ----------
+    basemap : str, xyzservices.TileProvider, True or None
+        Which tiles; True for those that contextily takes.
+    """
+    if basemap is None or basemap is False:
+        return
+    try:
+        import contextily
+    except ImportError as error:
+        raise MissingExtraError("`basemap` needs contextily; install it with: pip install contextily") from error
+    contextily.add_basemap(ax, crs=crs.to_string(), source=None if basemap is True else basemap, attribution_size=6)
+
+
 def tracks_of(
     frame: gpd.GeoDataFrame, trajectory: str | None, time: str | None, column: str | None = None
 ) -> dict[Any, np.ndarray]:

@@ -14,6 +14,7 @@ from geotracs.views.plots.canvas import (
     CAPTION,
     Unwrap,
     describe,
+    draw_basemap,
     draw_public,
     frame_axes,
     pyplot,
@@ -51,6 +52,7 @@ def plot(
     places: gpd.GeoDataFrame | gpd.GeoSeries | None = None,
     most: int = 4,
     legend: bool = True,
+    basemap: Any = None,
 ) -> "Axes | np.ndarray":
     """Draw tracks before (full lines, dots) and after (dashes, crosses); a trajectory has the same colour in both.
 
@@ -79,6 +81,9 @@ def plot(
         at most. The figure says so.
     legend : bool
         Say what the lines are, which method and epsilon, and the mean displacement.
+    basemap : str, xyzservices.TileProvider or True, optional
+        Tiles below, by contextily where it is installed: a URL or a provider, or True for its own. They tell the tile
+        server the area shown.
 
     Returns
     -------
@@ -98,7 +103,7 @@ def plot(
     frames.check(original)
     answer = answer_of(original)
     if answer is not None:
-        looks: dict[str, Any] = {"ax": ax, "domain": domain, "places": places, "legend": legend}
+        looks: dict[str, Any] = {"ax": ax, "domain": domain, "places": places, "legend": legend, "basemap": basemap}
         tracks_only: dict[str, Any] = {"trajectory": trajectory, "time": time, "most": most}
         return _answer(answer, original, perturbed, truth, looks, tracks_only)
     if truth is not None:
@@ -132,6 +137,7 @@ def plot(
     for own in dict.fromkeys(axes):
         draw_public(own, outline, places, original.crs, unwrap)
         frame_axes(own, original.crs, shown, outline)
+        draw_basemap(own, original.crs, basemap)
         if not shown:
             own.text(0.5, 0.5, "no locations", transform=own.transAxes, ha="center")
     _say(fig, axes, list(layers), " ".join(filter(None, [note, CAPTION if "original" in layers else ""])))
