@@ -21,7 +21,7 @@ SKIPPED = {
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "forbid", "processes"),
-    [("by a mark", "", 2), ("in a test", "1", 0), *((where, "1", 2) for where in SKIPPED)],
+    [("by a mark", "", 0), ("in a test", "1", 0), ("by a mark", "1", 2), ("as a module", "1", 2)],
 )
 def test_a_skip_fails_the_run_if_asked_for(tmp_path, where, processes, forbid):
     (tmp_path / "test_skipped.py").write_text(SKIPPED[where])

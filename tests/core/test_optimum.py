@@ -75,9 +75,7 @@ def test_no_mechanism_over_places_is_better(eps):
     assert len(mechanisms) == 202
 
 
-@pytest.mark.parametrize(
-    ("eps", "optimum"), [(0.1, 0.3823), (0.5, 0.3757), (1.0, 0.3572), (2.0, 0.2968), (3.0, 0.2373), (4.0, 0.1808)]
-)
+@pytest.mark.parametrize(("eps", "optimum"), [(0.1, 0.3823), (1.0, 0.3572), (3.0, 0.2373)])
 def test_the_unit_square(eps, optimum):
     assert 0.995 * optimum <= on_region(SQUARE, eps).error <= optimum + 5e-5
 
@@ -90,7 +88,7 @@ def test_the_unit_square_at_a_large_epsilon():
 def test_a_larger_epsilon_allows_a_smaller_error():
     places, weights = some_places(20)
     assert np.all(np.diff([lower_bound(places, weights, eps).error for eps in (0.01, 0.1, 1, 2, 4, 8, 16)]) < 0)
-    assert np.all(np.diff([on_region(CORNER, eps).error for eps in (0.5, 1, 2)]) < 0)
+    assert np.all(np.diff([on_region(CORNER, eps).error for eps in (0.5, 2)]) < 0)
 
 
 def test_methods_are_never_below():
@@ -123,7 +121,7 @@ def test_reports_anywhere_allow_a_smaller_error():
     assert everywhere.error <= lower_bound(places, weights, 0.5, more).error * (1 + 1e-4) <= only * (1 + 2e-4)
 
 
-@pytest.mark.parametrize("eps", [1e-6, 1.0, 3.0])
+@pytest.mark.parametrize("eps", [1e-6, 3.0])
 def test_the_globe(eps):
     best = brentq(lambda c: c - np.pi / 2 + np.expm1(eps) * (c - np.sin(c)) / 2, 0, np.pi) * RADIUS
     bound = on_globe(eps)

@@ -149,8 +149,8 @@ def visits(path):
 @pytest.mark.parametrize(
     ("name", "most"),
     [
-        ("tky", {1.0: 7050, 4.0: 3760, 8.0: 845}),
-        ("chi", {0.5: 9180, 1.0: 8830, 2.0: 7590, 4.0: 3690, 6.0: 1630, 8.0: 726, 10.0: 302}),
+        ("tky", {1.0: 7050, 8.0: 845}),
+        ("chi", {0.5: 9180, 2.0: 7590, 4.0: 3690, 10.0: 302}),
     ],
 )
 def test_errors_on_real_cities(checkins, name, most):
