@@ -84,6 +84,9 @@ class TestDensity:
         assert f"{unclear} unclear: the 90% interval is wider than the share" in html_of(map_)
         assert f"{density.share.max():.2%}" in html_of(map_)
 
+    def test_geopandas_draws_it_too(self, density):
+        assert "share" in html_of(density.explore("share"))
+
     def test_colours_follow_the_shares_on_one_scale(self, tracks, private, density):
         row = density.tracs.explore(private, truth=tracks, view="side-by-side", cmap=["#000000", "#ffffff"])
         assert isinstance(row, Row)
