@@ -3,7 +3,6 @@
 import pytest
 
 import geotracs
-from tests.browser.test_maps import browser  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +20,7 @@ def path(tmp_path_factory):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_it_stands_alone_and_fits(browser, path, scheme, width):  # noqa: F811
+def test_it_stands_alone_and_fits(browser, path, scheme, width):
     page, asked, errors = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme), [], []
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: errors.append(message.text))
@@ -35,7 +34,7 @@ def test_it_stands_alone_and_fits(browser, path, scheme, width):  # noqa: F811
     page.close()
 
 
-def test_it_is_printed_on_a_few_pages_in_dark_ink(browser, path):  # noqa: F811
+def test_it_is_printed_on_a_few_pages_in_dark_ink(browser, path):
     page = browser.new_page(color_scheme="dark")
     page.goto(path.resolve().as_uri())
     page.emulate_media(media="print")
