@@ -47,8 +47,9 @@ def far(one, other):
 
 
 class TestWhatIsReported:
-    @pytest.mark.parametrize("schedule", SCHEDULES)
-    @pytest.mark.parametrize("method", ["joint", "tracs-d"])
+    @pytest.mark.parametrize(
+        ("schedule", "method"), [*((one, "joint") for one in SCHEDULES), (SCHEDULES[1], "tracs-d")]
+    )
     def test_epsilon_is_shared_over_what_is_reported(self, tracks, schedule, method):
         private = perturb(tracks, 30, method, **TRIPS, **schedule)
         reader = Reader.of(private, domain=TOKYO)
@@ -214,8 +215,16 @@ class TestWhatIsFilled:
             geotracs.perturb(dense, 8, **given, at_most=2, fill="interpolate")
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize(("fill", "unit"), [(None, "trajectory"), ("interpolate", "person")])
+@pytest.mark.parametrize(
+    ("schedule", "fill", "unit"),
+    [
+        (SCHEDULES[0], None, "trajectory"),
+        (SCHEDULES[3], None, "trajectory"),
+        (SCHEDULES[0], "interpolate", "person"),
+        (SCHEDULES[1], "hold", "person"),
+        (SCHEDULES[3], "interpolate", "person"),
+    ],
+)
 def test_files_and_dask_report_the_same(tracks, tmp_path, schedule, fill, unit):
     tracks.to_parquet(tmp_path / "in.parquet")
     given = {"domain": TOKYO, "keep": ["mode"], **TRIPS, "unit": unit, "fill": fill, **schedule}
@@ -264,8 +273,8 @@ def test_ledgers_charge_what_is_reported(tracks, tmp_path):
 
 @pytest.mark.parametrize("case", [*cases(1, people=12, trips=4)], ids=lambda case: case.name)
 def test_few_moments_win(case):
-    """A fixed seed; the errors of the even split and of the schedule differ by a factor of 2 and more."""
-    for eps in (8, 30, 100):
-        found = measured(case, eps, 1)
-        assert found["interpolate"] <= MOST[case.name][eps] * found["even"]
-        assert found["interpolate"] <= 1.03 * found["constant"]
+    """A fixed seed. At epsilon 8 each person is one report, whose mean error over few people says little."""
+    few, many = (measured(case, eps, 1) for eps in (8, 100))
+    assert few["interpolate"] <= MOST[case.name][8] * few["even"]
+    assert many["interpolate"] <= MOST[case.name][100] * many["even"]
+    assert many["interpolate"] <= many["constant"] / 2
