@@ -1,10 +1,10 @@
-# make demo | test | check | times | fuzz | browser | qgis | test-qgis | lint | format | matrix | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
+# make demo | test | check | times | fuzz | browser | qgis | test-qgis | lint | format | matrix | docs | dist | bench | bench-large | notebooks | pictures      (each sets up .venv on first use)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test times check fuzz browser qgis test-qgis lint format matrix bench bench-large notebooks pictures clean
+.PHONY: demo test times check fuzz browser qgis test-qgis lint format matrix docs dist bench bench-large notebooks pictures clean
 
 demo: $(READY)
 	$(BIN)/geotracs demo --out demo --overwrite
@@ -68,6 +68,18 @@ format: $(READY)
 NAMES ?=
 matrix: $(READY)
 	$(BIN)/python -m tools.matrix $(NAMES)
+
+# The documentation, in build/docs; links into it are checked. No network is needed once it is installed.
+docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,docs]"
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+
+# An sdist and a wheel, checked.
+dist: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build twine
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
