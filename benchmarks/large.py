@@ -1,6 +1,7 @@
 """Files larger than memory, and two worker processes: ``make bench-large``."""
 
 import argparse
+import contextlib
 import itertools
 import json
 import shutil
@@ -29,13 +30,17 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path("large"), help="for the files; about 25 bytes a row, twice")
     parser.add_argument("--method", default="tracs-d")
     parser.add_argument("--run", choices=["stream", "memory"], help="measure one run, and nothing else")
+    parser.add_argument("--engines", action="store_true", help="only a folder on one machine, on dask and on Spark")
     arguments = parser.parse_args()
     if arguments.run:
         print(json.dumps(one_run(arguments.run, arguments.folder, arguments.rows, arguments.method)))
         return
     arguments.folder.mkdir(exist_ok=True)
     print(f"{'geotracs ' + geotracs.__version__:<58}{'measured':>12}  bar")
-    for what, measured, bar, met in itertools.chain(streaming(arguments), processes(arguments)):
+    parts = (
+        [engines(arguments)] if arguments.engines else [streaming(arguments), processes(arguments), engines(arguments)]
+    )
+    for what, measured, bar, met in itertools.chain(*parts):
         print(f"{what:<58}{measured:>12}  {bar}{'' if met else '   MISSED'}", flush=True)
 
 
@@ -75,6 +80,62 @@ def processes(arguments, parts=40):
     one, two = (min(seconds[workers][1:]) for workers in (1, 2))
     yield f"dask, {rows:,} rows from Parquet to Parquet, one process", f"{one / rows * 1e6:.2f} us", "a row", True
     yield "    two processes / one", f"{one / two:.2f} x faster", ">= 1.5", one / two >= 1.5
+
+
+def engines(arguments, parts=20):
+    """The same folder on one machine with two threads, on two dask processes, and on Spark; best of three, by turns."""
+    from distributed import Client, LocalCluster
+
+    rows = max(arguments.rows // 10, PIECE)
+    source = arguments.folder / f"{rows}-files"
+    source.mkdir(exist_ok=True)
+    for part in range(parts):
+        make(source / f"part.{part:03d}.parquet", rows // parts, first=part * (rows // parts))
+    target, best = arguments.folder / "private-files", {}
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+        spark() as session,
+    ):
+        ways = {
+            "streamed": lambda: geotracs.perturb_file(source, target, 4, arguments.method, workers=2, **ARGUMENTS),
+            "dask": lambda: geotracs.perturb_file(source, target, 4, arguments.method, client=client, **ARGUMENTS),
+            "Spark": lambda: on_spark(session, source, target, arguments.method),
+        }
+        for turn in range(4):  # the first imports and compiles
+            for name, way in ways.items():
+                shutil.rmtree(target, ignore_errors=True)
+                begin = time.perf_counter()
+                way()
+                seconds = time.perf_counter() - begin
+                best[name] = min(best.get(name, seconds), seconds) if turn > 1 else seconds
+        peaks = client.run(peak_memory)
+    yield f"a folder of {rows:,} rows on one machine", f"{best['streamed'] / rows * 1e6:.2f} us", "a row", True
+    for name, bar in (("dask", 1.3), ("Spark", 3)):
+        ratio = best[name] / best["streamed"]
+        yield f"    on two processes of {name} / on one machine", f"{ratio:.2f}", f"<= {bar}", ratio <= bar
+    peak = max(peaks.values()) / 1e9
+    yield "    peak memory of a worker of dask", f"{peak:.2f} GB", "< 1 GB", peak < 1
+
+
+@contextlib.contextmanager
+def spark():
+    """Yield a local Spark of two processes."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.shuffle.partitions", "8").getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def on_spark(session, source, target, method):
+    """Release a folder with Spark."""
+    fixes = session.read.parquet(str(source.resolve()))
+    private = geotracs.spark.perturb(fixes, 4, method, **ARGUMENTS)
+    private.write.parquet(str(target.resolve()))
 
 
 def release(source, target, method):

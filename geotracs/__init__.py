@@ -62,6 +62,7 @@ _MODULES = {
     "metrics": "geotracs.utility.metrics",
     "places": "geotracs.core.places",
     "plots": "geotracs.views.plots",
+    "spark": "geotracs.release.spark",
     "prepare": "geotracs.geo.prepare",
 }
 """Modules that are known by shorter names, too: ``from geotracs.domains import Disc``..."""

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyproj
+import shapely
 
 import geotracs.geo.crs as crs_
 import geotracs.io.geoarrow as geoarrow
@@ -24,6 +25,7 @@ from geotracs.io.troubles import told
 
 NAME = Path("table")
 """What messages call it."""
+LINE = shapely.GeometryType.LINESTRING
 PIECE = 2**24
 """How many locations a piece of a column holds at most: well-known binary of more than 2 GB is of another type."""
 
@@ -51,6 +53,13 @@ class Taken(Held):
         if shapes is not None:
             column = wkb.encode(shapes.xy, shapes.present, shapes.counts, np.asarray(column.is_valid()))
         return super().frame(table.set_column(table.column_names.index(self.geometry), self.geometry, column))
+
+    def are_lines(self) -> bool:
+        """Whether rows hold several locations."""
+        shapes = self.decode(self.whole)
+        if shapes is not None:
+            return shapes.counts is not None
+        return bool(np.any(shapely.get_type_id(wkb.geometries(self.whole[self.geometry])) == LINE))
 
     def encoded(self, shapes: wkb.Shapes, valid: np.ndarray) -> pa.ChunkedArray:
         """Return the column of a release, in the encoding of the table and in pieces."""

@@ -19,6 +19,7 @@ import geotracs.geo.leaks as leaks
 import geotracs.geo.tracks as frames
 import geotracs.release.budgets as budgets
 import geotracs.release.fills as fills
+import geotracs.release.lazy as lazy
 import geotracs.release.pace as paces
 import geotracs.release.plan as plans
 import geotracs.release.timetable as timetables
@@ -98,7 +99,7 @@ def release(
 
     ``whole`` is the column whose trajectories are known to be in one partition each, and ``some`` are rows.
     """
-    _check_request(request)
+    lazy.check(request, "dask")
     some = some_rows(ddf) if some is None else some
     some.attrs = ddf._meta.attrs or some.attrs  # which say how its rows were prepared
     own, data = _budgets(ddf, request), _originals(ddf, some)
@@ -234,20 +235,6 @@ def check_arguments(shuffle: Any, names: Set[str]) -> None:
             raise InputError(f"`{name}` has no meaning for a dask frame; leave it out.")
     if shuffle not in (None, True, False):
         raise InputError(f"`shuffle` must be True, False or None, got {quoted(shuffle)}.")
-
-
-def _check_request(request: Request) -> None:
-    """Raise for arguments that need all partitions to be read first."""
-    if request.domain is None:
-        raise InputError(
-            "`domain` must be given for a dask frame: fitting it would need all private locations. Give a public "
-            "region, e.g. domain=(xmin, ymin, xmax, ymax)."
-        )
-    if request.sharing.shares and (request.method == "auto" or request.fit == "best"):
-        raise InputError(
-            'method="auto" and fit="best" depend on how long trajectories are if they share epsilon, which is not '
-            "known of a dask frame; choose a method and a fit, e.g. with geotracs.advise."
-        )
 
 
 def some_rows(ddf: dask_geopandas.GeoDataFrame) -> gpd.GeoDataFrame:

@@ -4,7 +4,6 @@ The rows are dealt out by row groups. Each worker streams its parts, as `perturb
 file for each; the plan, the key, counts and some first rows are all that the caller holds.
 """
 
-import hashlib
 import os
 import sys
 import time
@@ -40,7 +39,7 @@ from geotracs.io.troubles import told
 from geotracs.release.budgets import differ
 from geotracs.release.charging import Account, Bill, Rule, Share
 from geotracs.release.file.counts import Counts, keys
-from geotracs.release.file.release import Release, first_rows, keys_of, layout_of, read
+from geotracs.release.file.release import Release, contents, first_rows, keys_of, layout_of, read
 from geotracs.release.file.survey import Survey, bill
 from geotracs.release.file.tally import Tally
 from geotracs.release.request import Request
@@ -133,21 +132,6 @@ class _Moved:
 def _held(source: Source, table: pa.Table) -> Source:
     known = {name: getattr(source, name) for name in Source.__dataclass_fields__}
     return Held(**known | {"rows": len(table)}, table=table)
-
-
-def _contents(source: Source, plan: plans.Plan) -> np.ndarray:
-    """Return a digest of all that decides what is drawn for rows: other rows must not get the same draws."""
-    digest = hashlib.blake2b(digest_size=32)
-    column = None if plan.budgets is None else plan.budgets.column
-    names = [source.geometry, plan.trajectory, plan.time, column, *plan.sharing.columns]
-    with closing(source.tables(BATCH, names)) as tables:
-        for table in tables:
-            tracks = read(source, table, plan.trajectory, plan.time, plan.sharing)
-            own = None if column is None else table[column].to_numpy()
-            for array in (tracks.xy, tracks.codes, tracks.counts, tracks.times, tracks.units, own):
-                if array is not None:
-                    digest.update(repr((array.shape, array.dtype.str)).encode() + array.tobytes())
-    return np.frombuffer(digest.digest(), np.uint8)
 
 
 @dataclass(frozen=True, repr=False)
@@ -282,7 +266,7 @@ def _released(
     source = part.read()
     with told(source.path, "perturbed"):
         # A report that is repeated depends on the person and the cell, whichever part a row is in.
-        own = key if plan.repeat is not None else key.part(number, _contents(source, plan))
+        own = key if plan.repeat is not None else key.part(number, contents(source, plan))
         rows = max(source.rows or 0, 1) if isinstance(source, Held) else BATCH
         release = Release(source, plan, own, rows, lines, counted, 1, int, share, first=part.first, whole=False)
     record = plan.guarantee(None, None).to_attrs()  # the same in all files

@@ -1,5 +1,6 @@
 """A release in pieces: a plan applied to one batch of rows after another."""
 
+import hashlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import Any, cast
@@ -27,6 +28,8 @@ from geotracs.release.file.tally import Tally
 from geotracs.release.plan import Plan
 from geotracs.release.request import Request
 
+BATCH = 2**18
+"""How many rows are looked at at a time."""
 SAMPLE = 10_000
 """How many rows are looked at before a release is planned."""
 
@@ -274,6 +277,21 @@ def first_rows(source: Source, request: Request) -> gpd.GeoDataFrame:
     frames.check(sample)
     columns_.check(sample, request.columns)
     return sample
+
+
+def contents(source: Source, plan: Plan) -> np.ndarray:
+    """Return a digest of all that decides what is drawn for rows: other rows must not get the same draws."""
+    digest = hashlib.blake2b(digest_size=32)
+    column = None if plan.budgets is None else plan.budgets.column
+    names = [source.geometry, plan.trajectory, plan.time, column, *plan.sharing.columns]
+    with closing(source.tables(BATCH, names)) as tables:
+        for table in tables:
+            tracks = read(source, table, plan.trajectory, plan.time, plan.sharing)
+            own = None if column is None else table[column].to_numpy()
+            for array in (tracks.xy, tracks.codes, tracks.counts, tracks.times, tracks.units, own):
+                if array is not None:
+                    digest.update(repr((array.shape, array.dtype.str)).encode() + array.tobytes())
+    return np.frombuffer(digest.digest(), np.uint8)
 
 
 def named(source: Source, table: pa.Table, meter: Meter) -> pd.DataFrame:
