@@ -1,4 +1,4 @@
-"""What frames that are computed later cannot be asked for, and which of their rows must be in one part."""
+"""What only some of the ways to a release can do: errors for the others."""
 
 from geotracs.errors import InputError
 from geotracs.release.request import Request
@@ -16,3 +16,9 @@ def check(request: Request, kind: str) -> None:
             'method="auto" and fit="best" depend on how long trajectories are if they share epsilon, which is not '
             f"known of a {kind} frame; choose a method and a fit, e.g. with geotracs.advise."
         )
+
+
+def check_every_row(request: Request, instead: str) -> None:
+    """Raise for a schedule, which reports some rows only, where all are."""
+    if request.schedule is not None:
+        raise InputError(f"`every`, `at_most` and `fill` are not there for this call; use {instead}.")

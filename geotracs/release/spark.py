@@ -85,6 +85,7 @@ def perturb(
     _check_frame(df, geometry)
     request = Request.of(eps, method, keep=keep, rng=rng, **arguments)
     lazy.check(request, "Spark")
+    lazy.check_every_row(request, "perturb_file, or a dask frame")
     _check_request(request)
     taken = tables.take(df.limit(SAMPLE).toArrow(), geometry, input_crs)
     plan = plans.make(request, first_rows(taken, request), data=_originals(df, taken), lengths=np.array([1]))

@@ -108,6 +108,8 @@ def test_what_is_refused(fixes):
         released(fixes, geometry="v")
     with pytest.raises(InputError, match="`domain` must be given for a Spark frame"):
         released(fixes, domain=None)
+    with pytest.raises(InputError, match="are not there for this call"):
+        released(fixes, every="5min")
     with pytest.raises(InputError, match="On Spark `eps` is one number"):
         released(fixes, "v")
     with pytest.raises(InputError, match="give the column `trajectory`"):
