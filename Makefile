@@ -12,7 +12,7 @@ demo: $(READY)
 # All tests, on all cores; another number of processes: make test JOBS=2, and in one: make test JOBS=0
 JOBS ?= logical
 # One thread of BLAS and OpenMP each: the processes are as many as the cores.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
 test: $(READY)
 	$(PYTEST)
