@@ -48,9 +48,10 @@ qgis:
 # Its tests, in a real QGIS with the Python of the system. Debian's is installed if there is none; elsewhere they are skipped.
 QGIS_PACKAGES := qgis python3-pytest xvfb xdotool
 test-qgis: $(READY)
-	if ! command -v qgis_process.bin qgis_process >/dev/null && command -v apt-get >/dev/null; then \
+	if command -v apt-get >/dev/null && ! { command -v qgis_process && command -v Xvfb && command -v xdotool && \
+	    /usr/bin/python3 -c "import pytest"; } >/dev/null 2>&1; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(QGIS_PACKAGES) >/dev/null; fi
-	if command -v qgis_process.bin qgis_process >/dev/null; then \
+	if command -v qgis_process >/dev/null; then \
 	    cd qgis_plugin/tests && env -i HOME="$$HOME" PATH=/usr/bin:/bin LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 \
 	    GEOTRACS_PROGRAM="$(CURDIR)/$(BIN)/geotracs" /usr/bin/python3 -m pytest -q -p no:cacheprovider; \
 	else echo "The tests of the QGIS plugin are skipped: QGIS is not installed."; fi

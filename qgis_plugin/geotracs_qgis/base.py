@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from qgis.core import (
+    Qgis,
     QgsFeature,
     QgsFeatureSink,
     QgsField,
@@ -13,7 +14,7 @@ from qgis.core import (
     QgsProcessingException,
     QgsProcessingParameterDefinition,
 )
-from qgis.PyQt.QtCore import QVariant
+from qgis.PyQt.QtCore import QMetaType, QVariant
 from qgis.PyQt.QtGui import QIcon
 
 from . import layers
@@ -22,7 +23,9 @@ from .program import Program
 from .words import tr
 
 HERE = Path(__file__).parent
-TYPES = {float: QVariant.Double, int: QVariant.LongLong, str: QVariant.String}
+KINDS = QMetaType.Type if Qgis.QGIS_VERSION_INT >= 33800 else QVariant  # which Qt 6 has no types in
+TEXT = KINDS.QString if KINDS is not QVariant else KINDS.String
+TYPES = {float: KINDS.Double, int: KINDS.LongLong, str: TEXT}
 
 
 class Algorithm(QgsProcessingAlgorithm):
@@ -198,7 +201,7 @@ class Algorithm(QgsProcessingAlgorithm):
         for column in rows[0] if rows else {}:
             kinds = {type(row[column]) for row in rows if row[column] is not None}
             kind = float if kinds == {int, float} else kinds.pop() if len(kinds) == 1 else str
-            fields.append(QgsField(column, TYPES.get(kind, QVariant.String)))
+            fields.append(QgsField(column, TYPES.get(kind, TEXT)))
         sink, where = self.parameterAsSink(parameters, name, context, fields)
         if sink is None:
             raise QgsProcessingException(self.invalidSinkError(parameters, name))
@@ -263,6 +266,6 @@ class _Aside:
 
 
 def _value(value, kind):
-    if value is None or kind != QVariant.String:
+    if value is None or kind != TEXT:
         return value
     return value if isinstance(value, str) else json.dumps(value)

@@ -91,3 +91,5 @@ def _group(layer, project):
     group = root.findGroup(GROUP) or root.insertGroup(0, GROUP)
     group.insertChildNode(0, node.clone())
     root.removeChildNode(node)
+    group.setExpanded(False)  # an empty group cannot be shown as expanded, and was
+    group.setExpanded(True)

@@ -1,8 +1,10 @@
 """Layers as files: those that are files as they are, others as private copies."""
 
+import json
 import os
 from pathlib import Path
 
+from osgeo import gdal
 from qgis.core import (
     QgsProcessingException,
     QgsProcessingFeatureSourceDefinition,
@@ -23,7 +25,7 @@ class Given:
     def __init__(self, name, layer, path, source):
         self.name, self.layer_name, self.crs = name, layer.name(), layer.crs()
         self.path = path
-        self._source = source
+        self._source, self._mark = source, None if path else mark_of(layer)
         self.unsaved = layer.isModified()
         self.lines = layer.geometryType() == QgsWkbTypes.LineGeometry
 
@@ -36,6 +38,8 @@ class Given:
                 )
             feedback.setProgressText(tr("Copying “{}” into a private folder …").format(self.layer_name))
             self.path = str(_copied(self._source, Path(folder) / f"{self.name.lower()}.gpkg", feedback))
+            if self._mark:
+                _set_mark(self.path, self._mark)
         return self.path
 
 
@@ -76,6 +80,30 @@ def file_of(layer):
     if not os.path.exists(path):
         return None
     return f"{path}|layername={parts['layerName']}" if parts.get("layerName") else path
+
+
+def mark_of(layer):
+    """Return what Prepare tracks has marked the file of a layer with, so that a copy of some rows has it, too."""
+    parts = QgsProviderRegistry.instance().decodeUri("ogr", layer.source()) if layer.providerType() == "ogr" else {}
+    path = parts.get("path") or ""
+    if not os.path.exists(path):
+        return None
+    beside = Path(f"{path}.tracs.json")  # of formats that hold no record
+    if beside.exists():
+        record = beside.read_text(encoding="utf-8")
+    else:
+        source = gdal.OpenEx(path, gdal.OF_VECTOR)
+        found = source and (source.GetLayerByName(parts["layerName"]) if parts.get("layerName") else source.GetLayer(0))
+        record = found and found.GetMetadataItem("tracs")
+    prepared = json.loads(record).get("prepared") if record else None
+    return json.dumps({"prepared": prepared}) if prepared else None
+
+
+def _set_mark(path, mark):
+    """Mark a copy."""
+    copy = gdal.OpenEx(path, gdal.OF_VECTOR | gdal.OF_UPDATE)
+    copy.GetLayer(0).SetMetadataItem("tracs", mark)
+    del copy
 
 
 def shown(path, project=None):

@@ -10,7 +10,7 @@ from .algorithms import ALGORITHMS
 
 ICON = str(Path(__file__).with_name("icon.svg"))
 FORMATS = ["gpkg", "geojson", "fgb", "shp"]
-"""Endings of what geotracs writes and every QGIS reads; only the first keeps the record of the guarantee."""
+"""Endings of what geotracs writes and every QGIS reads; only the first holds the record, others have it beside them."""
 
 
 class GeotracsProvider(QgsProcessingProvider):

@@ -23,10 +23,8 @@ from qgis.PyQt.QtWidgets import QApplication, QDialogButtonBox, QDockWidget
 from qgis.utils import iface
 
 FOLDER, DATA = Path(os.environ["GEOTRACS_TEST_FOLDER"]), Path(os.environ["GEOTRACS_TEST_DATA"])
-STEPS = [
-    ("perturb", {"INPUT": "tracks", "EPSILON": 8, "DOMAIN": "city", "TRAJECTORY": "person", "TIME": "t"}),
-    ("density", {"INPUT": "Perturbed", "COLUMNS": 6, "ROWS": 6}),
-]
+STEPS = json.loads(os.environ["GEOTRACS_TEST_STEPS"])
+"""Algorithms and their parameters; layers by how their names begin."""
 SAID = []
 
 
@@ -42,16 +40,19 @@ def start():
     window.setGeometry(0, 0, 1400, 900)
     for dock in window.findChildren(QDockWidget):
         dock.setVisible(dock.objectName() in ("Layers", "ProcessingToolbox"))
-    for name in ("tracks", "city"):
+    for name in ("tracks", "city", "zones"):
         QgsProject.instance().addMapLayer(QgsVectorLayer(str(DATA / f"{name}.gpkg"), name, "ogr"))
     city = layer("city")
     city.setRenderer(
         QgsSingleSymbolRenderer(QgsFillSymbol.createSimple({"color": "245,245,240", "outline_color": "120,120,120"}))
     )
     root = QgsProject.instance().layerTreeRoot()
-    nodes = [root.findLayer(layer(name).id()) for name in ("tracks", "city")]
-    root.insertChildNode(0, nodes[0].clone())
-    root.removeChildNode(nodes[0])
+    for name in ("city", "tracks"):  # the last on top
+        node = root.findLayer(layer(name).id())
+        root.insertChildNode(0, node.clone())
+        root.removeChildNode(node)
+    root.findLayer(layer("zones").id()).setItemVisibilityChecked(False)
+    layer("tracks").renderer().symbol().setSize(1.2)
     QgsProject.instance().setCrs(QgsCoordinateReferenceSystem("EPSG:32733"))
     show_city()
     toolbox = window.findChild(QDockWidget, "ProcessingToolbox")
@@ -99,8 +100,8 @@ def step(number):
         SAID.append({"name": found.name(), "count": found.featureCount(), "abstract": found.metadata().abstract()})
         picture(f"log-{number}", dialog)
         dialog.close()
-        if name == "perturb":
-            QgsProject.instance().layerTreeRoot().findLayer(layer("tracks").id()).setItemVisibilityChecked(False)
+        for node in QgsProject.instance().layerTreeRoot().findLayers():
+            node.setItemVisibilityChecked(node.layer() is found or node.name() == "city")
         show_city()
         QTimer.singleShot(2500, lambda: step(number + 1))
 
@@ -115,8 +116,6 @@ def picture(name, widget):
 
 def finish():
     """Take the last picture, and end QGIS."""
-    perturbed = QgsProject.instance().layerTreeRoot().findLayer(layer("Perturbed").id())
-    perturbed.setItemVisibilityChecked(False)
 
     def end():
         picture("window-end", iface.mainWindow())

@@ -82,6 +82,7 @@ class TestPerturb:
             {"DOMAIN": "city.gpkg", "GRID": 500, "UNIT": "trajectory", "KEEP": ["mode"]},
             {"DOMAIN": "city.gpkg", "METHOD": "geo-ind", "METRIC": 200, "OUTSIDE": "clip"},
             {"DOMAIN": "city.gpkg", "REPEAT": 300},
+            {"DOMAIN": "city.gpkg", "EVERY": "10min", "FILL": "hold", "UNIT": "trajectory", "AT_MOST": 5},
         ],
     )
     def test_other_parameters(self, run, folder, tmp_path, more):
@@ -89,7 +90,7 @@ class TestPerturb:
         found = run(
             "perturb", INPUT=str(folder / "tracks.gpkg"), EPSILON=6, **COLUMNS, OUTPUT=str(tmp_path / "o.gpkg"), **more
         )
-        assert found["LOCATIONS"] == 360
+        assert len(table(found["OUTPUT"])) == 360
         assert ("mode" in table(found["OUTPUT"])[0]) == ("KEEP" in more)
         assert ("place" in table(found["OUTPUT"])[0]) == ("PLACES" in more or "GRID" in more)
 
@@ -193,6 +194,30 @@ def test_risk(run, feedback, folder):
     assert [row["value"] for row in table(found["OUTPUT"])] == [row["value"] for row in said["attacks"]]
     assert found["WORDS"] == said["words"]
     assert any("keep confidential" in text for text in feedback.warnings)
+
+
+def test_prepare(run, feedback, folder, tmp_path):
+    tracks, same = folder / "tracks.gpkg", tmp_path / "same.gpkg"
+    given = {
+        "INPUT": str(tracks),
+        **COLUMNS,
+        "TRIM_START": "5min",
+        "EVERY": "2min",
+    }
+    found = run("prepare", load=True, OUTPUT=str(tmp_path / "ready.gpkg"), **given)
+    options = ["--trajectory", "person", "--time", "t", "--trim-start", "5min", "--every", "2min"]
+    said = geotracs("prepare", tracks, same, *options)
+    assert rows(found["OUTPUT"]) == rows(same)
+    assert said.split(": ", 1)[1].strip() in "".join(feedback.said)
+    assert any("keep confidential" in text for text in feedback.warnings)
+    with pytest.raises(Exception, match="Nothing is asked for"):
+        run("prepare", INPUT=str(tracks), OUTPUT=str(tmp_path / "none.gpkg"))
+    ready = QgsVectorLayer(found["OUTPUT"], "ready", "ogr")  # a copy of some of its rows is marked, too
+    ready.setSubsetString('"fid" <= 20')
+    QgsProject.instance().addMapLayer(ready)
+    made = {"EPSILON": 4, "DOMAIN": str(folder / "city.gpkg"), **COLUMNS, "OUTPUT": "TEMPORARY_OUTPUT"}
+    promises = [run("perturb", INPUT=layer, **made)["GUARANTEE"] for layer in (found["OUTPUT"], ready, str(tracks))]
+    assert ["the rows were prepared" in promise for promise in promises] == [True, True, False]
 
 
 def test_report(run, feedback, folder, tmp_path):

@@ -19,11 +19,17 @@ showTips=false
 """
 
 
+STEPS = [
+    ["perturb", {"INPUT": "tracks", "EPSILON": 8, "DOMAIN": "city", "TRAJECTORY": "person", "TIME": "t"}],
+    ["density", {"INPUT": "Perturbed", "COLUMNS": 6, "ROWS": 6}],
+]
+
+
 def test_by_clicking(folder, tmp_path):
     missing = [name for name in ("qgis.bin", "Xvfb", "xdotool") if shutil.which(name) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} not installed")
-    found = click_through(folder, tmp_path)
+    found = click_through(folder, tmp_path, STEPS)
     perturbed, heat = found["layers"]
     assert perturbed["name"] == "Perturbed tracks (joint, epsilon 8)"
     assert perturbed["count"] == 360
@@ -32,16 +38,23 @@ def test_by_clicking(folder, tmp_path):
     assert "costs no epsilon" in heat["abstract"]
 
 
-def click_through(data, pictures, seconds=150):
+def click_through(data, pictures, steps, seconds=150, **more):
     """Click through `in_window.py`; return what it says at the end."""
     config = pictures / "config"
     ini = config / "profiles" / "default" / "QGIS"
     ini.mkdir(parents=True)
     (ini / "QGIS3.ini").write_text(PROFILE)
     environment = {
-        **clean(), "QGIS_PLUGINPATH": str(PLUGIN.parent), "QGIS_CUSTOM_CONFIG_PATH": str(config), "DISPLAY": ":97",
-        "GEOTRACS_TEST_FOLDER": str(pictures), "GEOTRACS_TEST_DATA": str(data), "QT_QPA_PLATFORM": "xcb",
-    }  # fmt: skip
+        **clean(),
+        "QGIS_PLUGINPATH": str(PLUGIN.parent),
+        "QGIS_CUSTOM_CONFIG_PATH": str(config),
+        "DISPLAY": ":97",
+        "QT_QPA_PLATFORM": "xcb",
+        "GEOTRACS_TEST_FOLDER": str(pictures),
+        "GEOTRACS_TEST_DATA": str(data),
+        "GEOTRACS_TEST_STEPS": json.dumps(steps),
+        **more,
+    }
     screen = subprocess.Popen(["Xvfb", ":97", "-screen", "0", "1400x900x24"], stderr=subprocess.DEVNULL)
     code = Path(__file__).with_name("in_window.py")
     with open(pictures / "qgis.log", "w") as log:

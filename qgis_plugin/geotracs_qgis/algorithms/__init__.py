@@ -6,8 +6,9 @@ from .density import Density
 from .expected_risk import ExpectedRisk
 from .flows import Flows
 from .perturb import Perturb
+from .prepare import Prepare
 from .reconstruct import Reconstruct
 from .report import Report
 from .risk import Risk
 
-ALGORITHMS = (ExpectedError, ExpectedRisk, Perturb, Report, Compare, Risk, Density, Flows, Reconstruct)
+ALGORITHMS = (ExpectedError, ExpectedRisk, Prepare, Perturb, Report, Compare, Risk, Density, Flows, Reconstruct)

@@ -70,6 +70,23 @@ class Perturb(Algorithm):
             "So that averaging over a stay finds nothing more. Each row has its own report if this is empty.",
             True,
         )
+        self.add(
+            QgsProcessingParameterString("EVERY", tr("Report only the first row of every"), optional=True),
+            "Such as 15min, or auto: fewer reports tell less of a person, or may have more epsilon each.",
+            True,
+        )
+        self.add(
+            take.number("AT_MOST", "Report at most so many rows of a trajectory", optional=True, whole=True, least=1),
+            "",
+            True,
+        )
+        self.add(
+            take.enum("FILL", "Fill in the rows between", ["hold", "interpolate", "reconstruct"], optional=True),
+            "From the reports only; they are left out if this is empty.",
+            True,
+        )
+        words = "Largest speed, in metres per second, for auto and reconstruct"
+        self.add(take.number("SPEED", words, optional=True, least=0), "2 on foot, 15 by car.", True)
         self.add(take.enum("FIT", "How a polygon becomes a square", take.FITS, "envelope"), "", True)
         take.add_prior(self)
         self.add(
@@ -145,6 +162,7 @@ class Perturb(Algorithm):
         tracks.file(folder, feedback)
         texts = {"eps": "EPSILON", "method": "METHOD", "fit": "FIT", "outside": "OUTSIDE", "unit": "UNIT"}
         texts |= {"weight": "WEIGHT", "trajectory": "TRAJECTORY", "time": "TIME", "person": "PERSON"}
+        texts |= {"every": "EVERY", "at_most": "AT_MOST", "fill": "FILL", "speed": "SPEED"}
         found = [
             *self.options(parameters, context, **texts),
             *self.public_region(parameters, context, folder, feedback, tracks.crs),

@@ -12,7 +12,6 @@ class Reconstruct(Answer):
 
     NAME, TITLE, COMMAND = "reconstruct", "Reconstruct tracks", "reconstruct"
     TAGS = ("tracking", "smoothing", "attack", "estimate")
-    PICTURE = "reconstruct.png"
     STYLE, LAYER = "reconstructed", "Reconstructed tracks"
     HELP = f"""
     Estimates where everybody was, by all reports of a trajectory and a public model of motion, and the radius in which

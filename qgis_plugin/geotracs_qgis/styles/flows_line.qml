@@ -2,7 +2,7 @@
 <qgis styleCategories="Symbology|Labeling|Rendering" version="3.22.16-Białowieża" simplifyMaxScale="1" simplifyDrawingHints="1" labelsEnabled="0" maxScale="0" simplifyAlgorithm="0" simplifyDrawingTol="1" simplifyLocal="1" hasScaleBasedVisibilityFlag="0" symbologyReferenceScale="-1" minScale="100000000">
   <renderer-v2 referencescale="-1" symbollevels="0" forceraster="0" type="RuleRenderer" enableorderby="0">
     <rules key="{b713c473-e2bf-4ce8-a6cd-93c3854e8e0c}">
-      <rule label="trips (as wide as there are)" key="{8b65c53e-62fe-4962-b4c7-b0e9902c0a4a}" symbol="0" filter="&quot;origin&quot; &lt;> &quot;destination&quot; and &quot;share&quot; > 0.001"/>
+      <rule label="trips (as wide as there are)" key="{8b65c53e-62fe-4962-b4c7-b0e9902c0a4a}" symbol="0" filter="&quot;origin&quot; &lt;> &quot;destination&quot; and &quot;count&quot; >= 1"/>
     </rules>
     <symbols>
       <symbol alpha="1" force_rhr="0" name="0" type="line" clip_to_extent="1">
