@@ -21,6 +21,7 @@ from geotracs.core.notions import Metric
 from geotracs.core.places import Places, Points
 from geotracs.core.randomness import made_up
 from geotracs.experiments.report import markdown
+from geotracs.trust.audit import PAIRS
 from geotracs.trust.pairs import Promise, candidates
 
 REGION = Rectangle(0.0, 0.0, 40_000.0, 30_000.0)
@@ -56,11 +57,14 @@ def spends(method: Method, places: Places | None, promise: Promise, given: float
     return (max(found) if ratios is None else ratios[1] * given) / promise.eps
 
 
-def by_draws(name: str, eps: float, draws: int, repeats: int) -> Iterator[black_box.Bound]:
-    """Yield what audits by draws find of a method that spends too much, each with draws of its own."""
+def by_draws(name: str, eps: float, draws: int, repeats: int, pairs: int = 1) -> Iterator[black_box.Bound]:
+    """Yield what audits by draws find of a method that spends too much, each with draws of its own.
+
+    ``pairs`` is how many pairs of locations are bounded; `geotracs.audit` takes four.
+    """
     method, places, promise, given = planted(name, eps)
     channel: Any = method.on(REGION, places, given)
-    pairs = candidates(promise, places)
+    where = candidates(promise, places)
     for seed in range(repeats):
         rng = made_up(zlib.crc32(f"{name} {seed}".encode()))
 
@@ -68,11 +72,15 @@ def by_draws(name: str, eps: float, draws: int, repeats: int) -> Iterator[black_
             xy = np.asfortranarray(np.tile(x, (n, 1)))
             return channel.sample(xy, np.arange(n + 1), given, rng).xy
 
-        yield black_box.bound(sample, promise, pairs, draws, 1, 0.005)[0]
+        yield black_box.bound(sample, promise, where, draws, pairs, 0.005)[0]
 
 
 def audits(
-    eps: float = 2.0, draws: int = 200_000, repeats: int = 5, methods: Sequence[str] = tuple(METHODS)
+    eps: float = 2.0,
+    draws: int = 10**6,
+    repeats: int = 5,
+    methods: Sequence[str] = tuple(METHODS),
+    pairs: int = PAIRS,
 ) -> pd.DataFrame:
     """Return how often audits find that a method spends 10% too much, and how far above the promise their bounds are.
 
@@ -82,7 +90,7 @@ def audits(
     for name in methods:
         method, places, promise, given = planted(name, eps)
         spent = spends(method, places, promise, given)
-        bounds = np.array([one.part for one in by_draws(name, eps, draws, repeats)])
+        bounds = np.array([one.part for one in by_draws(name, eps, draws, repeats, pairs)])
         sure = (bounds.mean() - 1) / max(bounds.std(ddof=1), 1e-12)
         row = {"method": name, "given": round(given / eps, 3), "spent": round(spent, 3)}
         rows.append(
