@@ -25,6 +25,8 @@ from geotracs.core.following import SPEED
 from geotracs.core.guarantee import Guarantee, caption
 from geotracs.core.notions import Metric
 from geotracs.errors import InputError, sealed
+from geotracs.geo.filling import drawn
+from geotracs.geo.schedule import FILLED
 from geotracs.trust.findings import Audit
 from geotracs.trust.ledger import Ledger
 from geotracs.trust.report_points import points
@@ -108,9 +110,9 @@ def report(
     """
     target = None if path is None else check_path(path, overwrite=overwrite)
     checks.check_given(ledger, data, risk, audit)
-    frame, file = _read(private)
-    guarantee = Guarantee.from_attrs(frame.attrs)
-    stands = _checked(frame, guarantee)
+    whole, file = _read(private)
+    guarantee = Guarantee.from_attrs(whole.attrs)
+    stands, frame = _checked(whole, guarantee), drawn(whole)
     layers = {"domain": domain, "round_to": round_to, "prior": prior, "weight": weight}
     tracks, eps = readers.spent(frame, guarantee, stands)
     person = person or guarantee.person or guarantee.repeat.get("person")
@@ -120,7 +122,7 @@ def report(
         "format": FORMAT,
         "title": title or f"Privacy report: {caption(guarantee.to_attrs())}",
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "release": _release(spent, stands, file),
+        "release": _release(whole, spent, stands, file),
         "method": _method(guarantee),
         "region": _region(guarantee, public.region),
         "guarantee": str(guarantee),
@@ -171,12 +173,13 @@ def _checked(frame: gpd.GeoDataFrame, guarantee: Guarantee) -> str:
     return stands
 
 
-def _release(spent: Spent, stands: str, file: dict[str, str]) -> dict[str, Any]:
+def _release(whole: gpd.GeoDataFrame, spent: Spent, stands: str, file: dict[str, str]) -> dict[str, Any]:
     frame, guarantee = spent.frame, spent.guarantee
-    known = [guarantee.trajectory, guarantee.time, guarantee.column, guarantee.person, *guarantee.kept]
+    known = [FILLED, guarantee.trajectory, guarantee.time, guarantee.column, guarantee.person, *guarantee.kept]
     others = [str(name) for name in frame.columns if name != frame.active_geometry_name]
     return {
-        "rows": len(frame),
+        "rows": len(whole),
+        "filled": len(whole) - len(frame),
         "locations": len(spent.tracks.xy),
         "trajectories": len(spent.tracks.lengths),
         "longest": int(spent.tracks.lengths.max()),
@@ -186,7 +189,7 @@ def _release(spent: Spent, stands: str, file: dict[str, str]) -> dict[str, Any]:
         "standing": stands,
         "standing_words": words.STANDS[stands],
         "fingerprint": {name: (guarantee.digest or {}).get(name) for name in ("count", "sum")},
-        "sha256_of_locations": _sha256(frame),
+        "sha256_of_locations": _sha256(whole),
         **file,
     }
 

@@ -199,6 +199,16 @@ class TestChecks:
         assert report.facts["risk"]["source"] == "made-up people"
         assert any("share one report" in words for words in report.facts["not_protected"])
 
+    def test_rows_that_are_filled_in_are_no_reports(self, originals):
+        private = released(originals, 9, unit="trajectory", at_most=3, fill="interpolate")
+        report = private.tracs.report(person="who", **BARE)
+        assert report.facts["release"]["rows"] == len(originals)
+        assert report.facts["release"]["locations"] == 3 * PEOPLE * TRIPS
+        assert report.facts["release"]["added"] == []
+        assert sums(report)["a person"] == pytest.approx(18, rel=1e-6)
+        assert sums(report)["one report"] == pytest.approx(3, rel=1e-6)
+        assert "72 other rows are filled in" in report.to_html()
+
     @pytest.mark.parametrize(("by", "named"), [("distance", True), ("fixes", False)])
     def test_rows_that_were_chosen_by_places_are_named(self, originals, by, named):
         start = 100 if by == "distance" else 1
