@@ -2,10 +2,14 @@
 
 import os
 
+BROWSER = "Maps were not tested in a browser: install Chromium (apt install chromium) or name one with GEOTRACS_CHROMIUM."
+
 
 def pytest_terminal_summary(terminalreporter):
     if _skipped(terminalreporter):
         terminalreporter.write_line("Skipped tests are failures here.", red=True)
+    elif any("Chromium" in str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(BROWSER)
 
 
 def pytest_sessionfinish(session, exitstatus):

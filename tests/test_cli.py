@@ -368,17 +368,17 @@ def test_demo(run, tmp_path):
     assert "pure 4-local differential privacy" in out
     assert sorted(p.name for p in (tmp_path / "demo").iterdir()) == [
         "city.gpkg",
+        "joint.gpkg",
         "map.html",
         "tracks.gpkg",
         "tracs-c.gpkg",
-        "tracs-d.gpkg",
     ]
     page = (tmp_path / "demo" / "map.html").read_text()
     assert "keep it confidential" in page
-    assert "tracs-d, epsilon 4 per location" in page
+    assert "joint, epsilon 4 per location" in page
     (tmp_path / "file").write_text("")
     assert run("demo", "--out", tmp_path / "file")[0] == 2
-    assert len(gpd.read_file(tmp_path / "demo" / "tracs-d.gpkg")) > 100
+    assert len(gpd.read_file(tmp_path / "demo" / "joint.gpkg")) > 100
     code, _, err = run("demo", "--out", tmp_path / "demo", "--people", 4)
     assert code == 2
     assert "--overwrite" in err

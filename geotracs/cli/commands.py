@@ -42,7 +42,7 @@ from geotracs.views.maps import explore
 from geotracs.views.maps.explore import VIEWS
 from geotracs.views.maps.photograph import photograph
 
-DEMO = ("tracs-c", "tracs-d")
+DEMO = ("joint", "tracs-c")
 FEW = 1000
 """How many locations the demo's map shows: a handful of people, so that one can follow them."""
 _FIT = "How a polygon becomes a square: envelope, oriented, transport, best."
@@ -423,9 +423,9 @@ def demo_command(context, out, eps, people, overwrite):
     for name, frame in {"tracks": city.tracks, "city": city.boundary, **releases}.items():
         files.write(frame, names[name], overwrite=overwrite)
         click.echo(f"Written: {names[name]}")
-    paths = [str(names["tracks"]), str(names["tracs-d"]), str(page)]
+    paths = [str(names["tracks"]), str(names["joint"]), str(page)]
     context.invoke(map_command, paths=paths, domain=str(names["city"]), sample=FEW, overwrite=overwrite)
-    click.echo(f"\n{releases['tracs-d'].tracs.guarantee}")
+    click.echo(f"\n{releases['joint'].tracs.guarantee}")
 
 
 @click.command("reproduce")
