@@ -2,7 +2,9 @@
 
 import os
 
-BROWSER = "Maps were not tested in a browser: install Chromium (apt install chromium) or name one with GEOTRACS_CHROMIUM."
+BROWSER = (
+    "Maps were not tested in a browser: install Chromium (apt install chromium) or name one with GEOTRACS_CHROMIUM."
+)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -89,7 +89,7 @@ class _Worker:
 
     def hangs(self) -> bool:
         """Whether a run takes too long."""
-        return bool(self.numbers) and time.monotonic() - self.since > runs.SECONDS
+        return bool(self.numbers) and time.monotonic() - self.since > runs.patience()
 
     def crashed(self) -> runs.Outcome | None:
         """Return the run in which the process crashed, if it did."""

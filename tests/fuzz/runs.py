@@ -30,7 +30,12 @@ BY_PROCESS = 100
 MEMORY = 2**33
 """How many bytes a process may take; a file of fifty rows that needs more is as bad as one that hangs."""
 SECONDS = 60
-"""A run that takes longer hangs."""
+"""A run that takes longer, on a machine that has nothing else to do, hangs."""
+
+
+def patience() -> float:
+    """Return how long a run may take now."""
+    return SECONDS * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 @dataclass
@@ -113,7 +118,7 @@ def _in_process(call: commands.Call) -> tuple[dict[str, str], BaseException | No
 
 def _by_process(call: commands.Call) -> tuple[dict[str, str], BaseException | None]:
     command = [sys.executable, "-m", "geotracs", *call.arguments]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=patience())
     said = {"stdout": done.stdout, "stderr": done.stderr}
     if done.returncode == 0:
         return said, None
