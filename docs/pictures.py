@@ -109,10 +109,10 @@ def maps() -> None:
 
 def _density() -> folium.Map | Row:
     """Where people were: before, as released, as a reader estimates it, and the difference."""
-    city = geotracs.datasets.sample_city(people=250, seed=4)
+    city = geotracs.datasets.sample_city(people=400, seed=4)
     private = _released(city, 4)
     return city.tracks.tracs.explore(
-        private, view="density side-by-side", domain=city.boundary, cells=700, offline=True, tooltip=False
+        private, view="density side-by-side", domain=city.boundary, cells=1200, offline=True, tooltip=False
     )
 
 
