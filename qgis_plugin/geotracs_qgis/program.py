@@ -15,7 +15,7 @@ from qgis.core import QgsProcessingException
 from . import settings
 from .words import in_labels, tr
 
-OLDEST = "0.1.0"
+OLDEST = "0.2.0"
 """The first version of geotracs that has what this plugin needs."""
 PROGRAM = "GEOTRACS_PROGRAM"
 """Environment variable with the program, where the setting is empty."""
