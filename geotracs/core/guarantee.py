@@ -365,18 +365,6 @@ def recorded(attrs: Mapping[str, Any]) -> dict[str, Any]:
     return known if whole else {}
 
 
-def following(record: Mapping[str, Any]) -> list[str]:
-    """Return a line for legends: how far reports are off, and whoever follows a person; nothing if it is not known.
-
-    >>> following({"risk": {"report": 1930.0, "followed": 250.0, "speed": 15.0}})
-    ['report about 1,930 m off; a person who is followed: 250 m']
-    """
-    risk = record.get("risk")
-    if not risk:
-        return []
-    return [f"report about {risk['report']:,.0f} m off; a person who is followed: {risk['followed']:,.0f} m"]
-
-
 def caption(record: Mapping[str, Any]) -> str:
     """Return method and epsilon of a record in few words, for legends; weaker privacy is named.
 

@@ -68,6 +68,8 @@ class Pace:
         by_trajectory = sharing is None or sharing.by_trajectory
         column = trajectory if by_trajectory or sharing is None else sharing.column
         codes = np.zeros(len(some), dtype=np.int64) if column is None else pd.factorize(some[column])[0]
+        if (codes < 0).any():  # which raises a clear error as soon as rows are counted
+            return None
         units = codes
         if sharing is not None and not by_trajectory:
             everyone = np.ones(len(some), dtype=bool)

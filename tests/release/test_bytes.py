@@ -347,12 +347,12 @@ import sys, time
 import geotracs.cli, geotracs.io.files as files
 from geotracs.io.streams import Stream
 write = files.write_stream
-def slowly(stream, path, **options):
+def slowly(stream, path, writing):
     def first_then_wait():
         yield next(stream.tables)
         print("written", flush=True)
         time.sleep(600)
-    write(Stream(stream.layout, first_then_wait(), stream.summary), path, **options)
+    write(Stream(stream.layout, first_then_wait(), stream.summary), path, writing)
 files.write_stream = slowly
 geotracs.cli.main(sys.argv[1:])
 """

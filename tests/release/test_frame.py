@@ -432,7 +432,7 @@ def test_locations_on_the_border_are_inside(tracks):
         ({"eps": "4"}, "There is no column '4'"),
         ({"eps": np.array([1.0, 2.0])}, "`eps` must be one number, got ndarray"),
         ({"eps": 5e-324}, "too small to be shared"),
-        ({"method": "laplace"}, r"`method` must be one of .*'tracs-c', 'tracs-d'\], got 'laplace'"),
+        ({"method": "laplace"}, r"`method` must be one of .*'tracs-c', 'tracs-d', 'auto'\], got 'laplace'"),
         ({"method": None}, "`method` must be one of"),
         ({"colour": 1}, "tracs-c has no option 'colour'"),
         ({"outside": "keep"}, "`outside` must be one of"),

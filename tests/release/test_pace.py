@@ -10,9 +10,10 @@ import pytest
 
 import geotracs
 from geotracs.core.following import followed
-from geotracs.core.guarantee import Guarantee, following, recorded
+from geotracs.core.guarantee import Guarantee, recorded
 from geotracs.errors import PrivacyWarning
 from geotracs.release.pace import Pace
+from geotracs.views.maps.words import distance
 from tests.helpers import quiet
 
 SQUARE = (0.0, 0.0, 30_000.0, 30_000.0)
@@ -113,9 +114,9 @@ def test_guarantee_and_legend_name_both_numbers():
     private = quiet(geotracs.perturb, fixes(4), 8, **GIVEN)
     risk, text = private.tracs.guarantee.risk, str(private.tracs.guarantee)
     assert f"about {risk['report']:,.0f} m off on average; whoever follows a person" in text
-    (line,) = following(recorded(private.attrs))
-    assert f"{risk['followed']:,.0f} m" in line
-    assert line in private.tracs.explore(tiles=None).get_root().render()
+    page = private.tracs.explore(tiles=None, view="overlay").get_root().render()
+    assert f"a report is about {distance(risk['report'])} off" in page
+    assert f"whoever follows a person through it is {distance(risk['followed'])} off" in page
     assert Guarantee.from_attrs(private.attrs) == private.tracs.guarantee
     assert recorded({"tracs": {**private.attrs["tracs"], "risk": {"report": "far"}}}) == {}
 

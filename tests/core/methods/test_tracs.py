@@ -282,7 +282,7 @@ def test_start_options():
 
 
 def test_bad_options():
-    with pytest.raises(InputError, match=r"`method` must be one of .*'tracs-c', 'tracs-d'\], got 'tracs'"):
+    with pytest.raises(InputError, match=r"`method` must be one of .*'tracs-c', 'tracs-d', 'auto'\], got 'tracs'"):
         methods.make("tracs")
     with pytest.raises(InputError, match=r"tracs-c has no option 'start'; its options are \['window'\]"):
         methods.make("tracs-c", {"start": "corner"})

@@ -122,7 +122,7 @@ def test_methods_that_do_not_look_back_take_rows_in_any_order(people, tmp_path):
     ({"workers": 0}, "`workers` must be"),
     ({"trajectory": "nobody"}, "no column 'nobody'"),
     ({"eps": 0}, "`eps` must be"),
-    ({"unit": "person"}, "`unit` must be"),
+    ({"unit": "fortnight"}, "`unit` must be"),
     ({"colour": "red"}, "no option 'colour'"),
     ({"sort": True}, "needs columns to sort by"),
 ])  # fmt: skip

@@ -35,12 +35,12 @@ def watch(folders, monkeypatch, *, fail=None):
     """Look at all folders when the sorted rows are on disk and the release is about to be written."""
     seen, write = {}, files.write_stream
 
-    def look(stream, target, **options):
+    def look(stream, target, writing):
         seen.update({p.relative_to(folders): p for p in folders.rglob("*")})
         seen["modes"] = [stat.S_IMODE(p.stat().st_mode) for p in folders.rglob("*.sorting")]
         if fail is not None:
             raise fail
-        return write(stream, target, **options)
+        return write(stream, target, writing)
 
     monkeypatch.setattr(files, "write_stream", look)
     return seen
