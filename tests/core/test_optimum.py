@@ -82,7 +82,7 @@ def test_the_unit_square(eps, optimum):
 
 @pytest.mark.slow
 def test_the_unit_square_at_a_large_epsilon():
-    assert 0.995 * 0.1001 <= on_region(SQUARE, 6.0).error <= 0.1001 + 5e-5
+    assert 0.995 * 0.1808 <= on_region(SQUARE, 4.0).error <= 0.1808 + 5e-5  # at 6 it takes a dozen seconds
 
 
 def test_a_larger_epsilon_allows_a_smaller_error():
