@@ -95,7 +95,7 @@ def killed(command, folder, tmp_path, name, delay):
     before = folders()
     selected = f'{folder / "tracks.gpkg"}|subset="fid" > 0'  # no plain file: it must be copied
     done = command(
-        "perturb", INPUT=selected, EPSILON=8, METHOD="optimal", DOMAIN=folder / "city.gpkg", TRAJECTORY="person",
+        "perturb", INPUT=selected, EPSILON=10, METHOD="optimal", DOMAIN=folder / "city.gpkg", TRAJECTORY="person",
         TIME="t", OUTPUT=tmp_path / "out.gpkg",
     )  # fmt: skip
     mine = None
