@@ -1,5 +1,6 @@
 from importlib.resources import files
 
+import numpy as np
 import pytest
 import shapely
 
@@ -37,3 +38,9 @@ def test_the_licence_is_beside_it():
     text = files("geotracs.views.ground").joinpath("LICENSE.txt").read_text()
     assert "public domain" in text
     assert "Michael Bostock" in text
+
+
+@pytest.mark.parametrize("bounds", [(0, 0, 1e30, 1), (-1e6, 0, 1e6, 1), (0, -1e30, 1, 1e30), (0, 0, np.inf, 1)])
+def test_damaged_coordinates_are_no_view_of_the_earth(bounds):
+    land, borders = ground.around(bounds)
+    assert len(land) == len(borders) == 0

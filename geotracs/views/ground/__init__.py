@@ -14,6 +14,8 @@ FINEST = 1200
 """Nothing is drawn that is finer than the view divided by this."""
 CLOSEST = 0.3
 """In degrees: of a view smaller than this coasts that are off by a kilometre would mislead."""
+WIDEST = 720.0
+"""Degrees across: twice around the Earth. Damaged coordinates may be anywhere."""
 
 
 def around(bounds: tuple[float, float, float, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -27,7 +29,7 @@ def around(bounds: tuple[float, float, float, float]) -> tuple[np.ndarray, np.nd
     Returns
     -------
     arrays of shapely geometries
-        Both empty for a view in which coasts would be too coarse.
+        Both empty for a view in which coasts would be too coarse, and for one that is no view of the Earth.
 
     Examples
     --------
@@ -40,7 +42,7 @@ def around(bounds: tuple[float, float, float, float]) -> tuple[np.ndarray, np.nd
     west, south, east, north = bounds
     size = max(east - west, north - south)
     nothing = np.empty(0, dtype=object)
-    if not size >= CLOSEST:
+    if not CLOSEST <= size <= WIDEST:
         return nothing, nothing
     reach = AROUND * size
     across = min(reach, 180.0)
