@@ -111,6 +111,9 @@ def _places(places: Any, reader: Reader) -> Asked:
             "`zones`."
         )
     xy = shapely.get_coordinates(np.asarray(places.geometry.to_crs(reader.region.crs).values))
+    lost = int((~np.isfinite(xy).all(axis=1)).sum())
+    if lost:
+        raise InputError(f"{lost} of {len(xy)} `places` cannot be brought into the CRS of the release; are they right?")
     frame = places.copy() if isinstance(places, gpd.GeoDataFrame) else gpd.GeoDataFrame(geometry=places)
     area = reader.region.domain.outline.area / len(xy)
     return Asked(frame, float(np.sqrt(area)), "places", xy)

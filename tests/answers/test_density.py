@@ -181,6 +181,10 @@ def test_priors_of_every_kind(private):
         ({"cells": 20}, "`cells` must be a geotracs.places.Grid"),
         ({"cells": Grid(nx=300, ny=300)}, "at most 16,384, got 90,000"),
         ({"places": boxes()}, "`places` must be points, at least one, and 6 of 6 are not"),
+        (
+            {"places": gpd.GeoSeries(gpd.points_from_xy([0, np.inf], [0, 0]), crs=32654)},
+            "1 of 2 `places` cannot be brought",
+        ),
         ({"places": 3}, "`places` must be a GeoDataFrame or a GeoSeries of points"),
         ({"zones": points([[1, 1]])}, "`zones` must be areas"),
         ({"cells": CELLS, "level": 1}, "`level` must be a number between 0 and 1"),
